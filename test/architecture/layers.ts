@@ -38,6 +38,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/model/', 'src/errors.ts'],
     pure: true,
   },
+  'src/pages/': {
+    holds: 'pages for people who follow a link: HTML, style, languages, and checks of their options',
+    layers: ['src/options/', ...CONTRACTS],
+    pure: true,
+  },
   'src/usage/': {
     holds: 'reading of the usage objects of providers',
     layers: ['src/model/', 'src/errors.ts'],
@@ -203,6 +208,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/core/tokens/',
       'src/services/',
       'src/options/',
+      'src/pages/',
       'src/runtime/',
       ...CONTRACTS,
     ],

@@ -1,8 +1,6 @@
-import { isStorable } from '../../../model/json.ts'
-import { isLanguageTag } from '../../../model/locale-lookup.ts'
-import { matching, recordOf } from '../../../options/checks.ts'
-import { type Check, type Checks, isRecord, nested, problemsAt } from '../../../options/read-options.ts'
-import { shownName } from '../../../options/shown-value.ts'
+import { recordOf } from '../../../options/checks.ts'
+import { type Check, type Checks, isRecord, nested } from '../../../options/read-options.ts'
+import { byLanguage, localeRule, pageCss, pageLocale, pageText, pageTexts } from '../../../pages/page-options.ts'
 import { UNSUBSCRIBE_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
 /** A text in every language, or texts by BCP 47 tag such as `de` or `de-AT`. */
@@ -27,65 +25,16 @@ export interface UnsubscribePageOptions {
   readonly css?: string
 }
 
-const MAX_TEXT = 1_000
-const MAX_CSS = 65_536
-
-const text = matching(
-  (value) => typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT && isStorable(value),
-  `must be a text of 1 to ${MAX_TEXT} characters`,
-)
-
-/** An object by language tags that differ in more than case. */
-function byLanguage(item: Check): Check {
-  const all = recordOf(item)
-  return (value, given) => {
-    const tags = isRecord(value) ? Object.keys(value) : []
-    const malformed = tags.filter((tag) => !isLanguageTag(tag))
-    const lower = tags.map((tag) => tag.toLowerCase())
-    const repeated = tags.filter((_, index) => lower.indexOf(lower[index] ?? '') < index)
-    const fault = all(value, given)
-    return [
-      ...malformed.flatMap((tag) => problemsAt(tag, 'must be a BCP 47 tag, such as de or de-AT')),
-      ...repeated.flatMap((tag) => problemsAt(tag, 'is there twice: in a tag, case makes no difference; give it once')),
-      ...(typeof fault === 'string' ? [{ detail: fault }] : (fault ?? [])),
-    ]
-  }
-}
-
-const localText: Check = (value, given) => (isRecord(value) ? byLanguage(text) : text)(value, given)
-
-const TEXTS: Checks<Partial<UnsubscribeTexts>> = {
-  title: text,
-  question: text,
-  category: text,
-  all: text,
-  doneCategory: text,
-  doneAll: text,
-  note: text,
-  failed: text,
-}
-
-const stylesheet: Check = matching(
-  (value) => typeof value === 'string' && value.length <= MAX_CSS && isStorable(value) && !/<\/style/i.test(value),
-  `must be CSS of at most ${MAX_CSS} characters without </style`,
-)
+const localText: Check = (value, given) => (isRecord(value) ? byLanguage(pageText) : pageText)(value, given)
 
 const CHECKS: Checks<UnsubscribePageOptions> = {
-  name: text,
-  title: text,
-  texts: byLanguage(nested(TEXTS)),
+  name: pageText,
+  title: pageText,
+  texts: pageTexts(UNSUBSCRIBE_TEXTS.en),
   categories: recordOf(localText),
-  locale: matching(
-    (value) => typeof value === 'string' && isLanguageTag(value),
-    'must be a BCP 47 tag, such as de',
-    shownName,
-  ),
-  css: stylesheet,
+  locale: pageLocale,
+  css: pageCss,
 }
 
 /** Checks {@link UnsubscribePageOptions}. */
-export const unsubscribePageOptions: Check = nested<UnsubscribePageOptions>(CHECKS, ({ locale, texts }) => {
-  const tags = [...Object.keys(UNSUBSCRIBE_TEXTS), ...Object.keys(Object(texts)).map((tag) => tag.toLowerCase())]
-  if (typeof locale !== 'string' || !isLanguageTag(locale) || tags.includes(locale.toLowerCase())) return []
-  return problemsAt('locale', `is ${shownName(locale)}; must be one of the languages: ${tags.join(', ')}`)
-})
+export const unsubscribePageOptions: Check = nested<UnsubscribePageOptions>(CHECKS, localeRule(UNSUBSCRIBE_TEXTS))

@@ -1,3 +1,5 @@
+import type { BuiltInTexts } from '../../../pages/page-languages.ts'
+
 /** Texts of the page. `{category}` stands for the readable name of the category. */
 export interface UnsubscribeTexts {
   /** Heading and title. */
@@ -14,12 +16,7 @@ export interface UnsubscribeTexts {
   readonly failed: string
 }
 
-export const DEFAULT_LANGUAGE = 'en'
-
-/** The built-in texts, by language. */
-export const UNSUBSCRIBE_TEXTS: Readonly<Record<string, UnsubscribeTexts>> & {
-  readonly [DEFAULT_LANGUAGE]: UnsubscribeTexts
-} = {
+export const UNSUBSCRIBE_TEXTS: BuiltInTexts<UnsubscribeTexts> = {
   en: {
     title: 'Unsubscribe',
     question: 'Do you want to stop receiving “{category}”?',

@@ -2,6 +2,7 @@ import type { ErrorContext, FaultLine } from '../../../core/answers/report-fault
 import type { OpenAction, OpenAnswer, OpenRequest } from '../../../core/endpoints.ts'
 import type { SignedLinks } from '../../../core/links/signed-links.ts'
 import { type Awaitable, andThen } from '../../../model/awaitable.ts'
+import { contentSecurityPolicy, LINK_HEADERS } from '../../../pages/page-headers.ts'
 import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 
@@ -86,7 +87,7 @@ export function unsubscribeEndpoint(
     ...deps,
     pages,
     policy() {
-      policy ??= policyOf(pages.style)
+      policy ??= contentSecurityPolicy(pages.style)
       return policy
     },
   }
@@ -148,7 +149,7 @@ async function page(
   return {
     status,
     headers: {
-      ...SAFE_HEADERS,
+      ...LINK_HEADERS,
       'content-type': 'text/html; charset=utf-8',
       'content-language': language,
       vary: 'accept-language',
@@ -159,23 +160,8 @@ async function page(
   }
 }
 
-const SAFE_HEADERS = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-}
-
 function plain(status: number, text: string, headers: OpenAnswer['headers'] = {}): OpenAnswer {
-  return { status, headers: { ...SAFE_HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers }, text }
-}
-
-/** Allows only this style, and the form to post to its own origin. */
-async function policyOf(style: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)))
-  const rules = ["default-src 'none'", `style-src 'sha256-${hash}'`, "form-action 'self'", "base-uri 'none'"]
-  return [...rules, "frame-ancestors 'none'"].join('; ')
+  return { status, headers: { ...LINK_HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers }, text }
 }
 
 function oneOf(header: string | readonly string[] | undefined): string {

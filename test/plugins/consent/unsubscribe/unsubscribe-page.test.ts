@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { PAGE_STYLE } from '../../../../src/pages/page-style.ts'
 import { type PageState, unsubscribePages } from '../../../../src/plugins/consent/unsubscribe/unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from '../../../../src/plugins/consent/unsubscribe/unsubscribe-page-options.ts'
-import { STYLE } from '../../../../src/plugins/consent/unsubscribe/unsubscribe-style.ts'
 import { UNSUBSCRIBE_TEXTS } from '../../../../src/plugins/consent/unsubscribe/unsubscribe-texts.ts'
 import { LINK, unsubscribeToken } from '../../../core/links/link-keys.ts'
+import { htmlFaults } from '../../../pages/html-faults.ts'
 import { fc } from '../../../support/properties.ts'
-import { searchedBy } from '../../../support/searched.ts'
-import { htmlFaults } from './html-faults.ts'
 import { endpoint } from './unsubscribing.ts'
 
 const STATES: readonly PageState[] = ['asked', 'category', 'all', 'failed']
@@ -43,20 +42,6 @@ describe('the unsubscribe page', () => {
       for (const text of [texts.question, texts.category, texts.doneCategory]) expect(text).toContain('{category}')
     }
   })
-
-  it.each([
-    ['light', STYLE.split('\n')[0]],
-    ['dark', STYLE.split('\n')[1]],
-  ])('Texts and buttons have a contrast of at least 4.5 in the %s scheme', (_, rule = '') => {
-    const colours = Object.fromEntries([...rule.matchAll(/--(\w+):(#\w{6})/g)].map(([, name, value]) => [name, value]))
-    for (const [text, back] of [
-      ['text', 'back'],
-      ['muted', 'back'],
-      ['label', 'button'],
-      ['button', 'back'],
-    ] as const)
-      expect(contrast(colours[text] ?? '', colours[back] ?? '')).toBeGreaterThanOrEqual(4.5)
-  })
 })
 
 describe('the policy of the page', () => {
@@ -71,27 +56,11 @@ describe('the policy of the page', () => {
     expect(headers['content-security-policy']).toBe(
       `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     )
-    expect(style.startsWith(STYLE)).toBe(true)
+    expect(style.startsWith(PAGE_STYLE)).toBe(true)
   })
 })
 
 describe('the language of the page', () => {
-  const answered = (accept: string, options?: UnsubscribePageOptions) => page(options, accept).language
-
-  it.each([
-    ['', 'en'],
-    ['*', 'en'],
-    ['de', 'de'],
-    ['de-AT,de;q=0.9,en;q=0.8', 'de'],
-    ['zh-CN, fr-CA;q=0.7, es;q=0.8', 'es'],
-    ['en;q=0.1, NL ; q=0.9', 'nl'],
-    ['de;q=0, it', 'it'],
-    ['de;q=2, pt', 'pt'],
-    ['toString, __proto__, constructor', 'en'],
-  ])('A browser that accepts "%s" gets %s', (accept, language) => {
-    expect(answered(accept)).toBe(language)
-  })
-
   it('The header Accept-Language decides, and the answer says so', async () => {
     const { headers, text } = await endpoint().send({ headers: { 'accept-language': ['ja', 'de-CH;q=0.5'] } })
     expect(headers).toMatchObject({ 'content-language': 'de', vary: 'accept-language' })
@@ -117,30 +86,9 @@ describe('the language of the page', () => {
     expect(page({ texts }, 'en').html).toContain(UNSUBSCRIBE_TEXTS.en.all)
   })
 
-  it('The option locale is the language for all others', () => {
-    expect(answered('ja', { locale: 'DE' })).toBe('de')
-    expect(answered('en', { locale: 'de' })).toBe('en')
-    expect(answered('ja', { locale: 'ja' })).toBe('en')
-  })
-
   it('A title is the same in every language', () => {
     for (const language of LANGUAGES)
       expect(page({ title: 'Preferences' }, language).html).toContain('<h1>Preferences</h1>')
-  })
-
-  it.each<[string, (times: number) => string]>([
-    ['commas', (times) => ','.repeat(times)],
-    ['ranges', (times) => 'de-'.repeat(times)],
-    ['weights', (times) => `de;q=0.${'0'.repeat(times)}`],
-    ['spaces', (times) => `de${' '.repeat(times)};q=1`],
-    ['many ranges', (times) => 'xx;q=0.5,'.repeat(times)],
-  ])('No more is searched of a longer header: %s', (_, header) => {
-    const searched = (times: number) => searchedBy(() => expect(LANGUAGES).toContain(answered(header(times))))
-    expect(searched(1e5)).toBe(searched(1e4))
-  })
-
-  it('Any header gives a language of the page', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => LANGUAGES.includes(answered(header))))
   })
 })
 
@@ -194,17 +142,3 @@ describe('markup in any text', () => {
     expect(html).toContain('Do you want to stop receiving “$&amp; {category} $&#39;”?')
   })
 })
-
-/** WCAG 2.2, contrast ratio of two colours. */
-function contrast(one: string, other: string): number {
-  const [least = 0, greatest = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
-  return (greatest + 0.05) / (least + 0.05)
-}
-
-function luminance(colour: string): number {
-  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
-  const [red = 0, green = 0, blue = 0] = parts.map((part) =>
-    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
-  )
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}

@@ -1,5 +1,5 @@
-/** Style of the unsubscribe page: light and dark, from 320 pixels. */
-export const STYLE = `:root{color-scheme:light dark;--text:#1b1f24;--back:#ffffff;--muted:#59636e;--button:#0b57d0;--label:#ffffff}
+/** Style of every page: light and dark, from 320 pixels. */
+export const PAGE_STYLE = `:root{color-scheme:light dark;--text:#1b1f24;--back:#ffffff;--muted:#59636e;--button:#0b57d0;--label:#ffffff}
 @media (prefers-color-scheme:dark){:root{--text:#f0f3f6;--back:#0d1117;--muted:#9ba6b2;--button:#8ab4f8;--label:#0d1117}}
 *{box-sizing:border-box}
 body{margin:0;padding:2rem 1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--text);background:var(--back)}
@@ -10,3 +10,8 @@ button{display:block;width:100%;min-height:2.75rem;margin:0 0 .75rem;padding:.5r
 button.second{color:var(--button);background:var(--back)}
 button:focus-visible{outline:3px solid var(--text);outline-offset:2px}
 .sender,.note{color:var(--muted)}`
+
+/** The style of a page, followed by the rules of the host. Line breaks are those that an HTML parser reads, so that its hash is the browser's. */
+export function styleOf(style: string, css: string | undefined): string {
+  return css === undefined ? style : `${style}\n${css.replaceAll(/\r\n?/g, '\n')}`
+}
