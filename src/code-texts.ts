@@ -35,6 +35,10 @@ export const CODE_TEXTS: Readonly<Record<ProblemCode, CodeText>> = {
     means: 'This host requires the session to exist first.',
     next: 'Open the session before its first run.',
   },
+  approval_not_found: {
+    means: 'The session has no such approval.',
+    next: 'Compare the session and the id with those of the request for approval.',
+  },
   method_not_allowed: { means: 'The method is not allowed at this path.', next: 'Use one that Allow names.' },
   body_timeout: {
     means: 'The body did not arrive in time.',
@@ -43,6 +47,26 @@ export const CODE_TEXTS: Readonly<Record<ProblemCode, CodeText>> = {
   run_identity_conflict: {
     means: 'The run exists with another parent, origin or attempt.',
     next: 'Record a retry as a new run.',
+  },
+  approval_conflict: {
+    means: 'The approval of this id is for another action, run or message.',
+    next: 'Ask again under another id: an approval releases only what was shown.',
+  },
+  approval_answered: {
+    means: 'The approval has another answer, which holds.',
+    next: 'Read the approval; ask again under another id if it must be decided anew.',
+  },
+  approval_not_accepted: {
+    means: 'The action may not be done: nobody has accepted it.',
+    next: 'Wait for the answer, and do nothing without it.',
+  },
+  approval_consumed: {
+    means: 'Another use has taken the approved action.',
+    next: 'Do nothing: what was approved is done once. After a crash, send the useId of before.',
+  },
+  approval_ended: {
+    means: 'It is too late: the time of the approval, or of its use, is over, or it was cancelled.',
+    next: 'Ask again under another id.',
   },
   body_too_large: { means: 'The body is too large.', next: 'Send less: the answer names the limit.' },
   batch_too_large: { means: 'The batch has more posts than a whole rate limit.', next: 'Send smaller batches.' },
@@ -65,6 +89,14 @@ export const CODE_TEXTS: Readonly<Record<ProblemCode, CodeText>> = {
   template_data_missing: {
     means: 'A template reads data that was not sent.',
     next: 'Send what the answer names; a dry run of the event shows it too.',
+  },
+  approval_unreachable: {
+    means: 'No message can be sent to any of the approvers.',
+    next: 'See why by a dry run of the event, and ask approvers who have an address.',
+  },
+  approval_link_missing: {
+    means: 'No message to the approvers has a link to answer.',
+    next: 'Let the templates of the event show links.answer, or links.accept and links.decline.',
   },
   idempotency_key_reused: {
     means: 'The Idempotency-Key was used with another body.',

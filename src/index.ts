@@ -85,6 +85,29 @@ export {
   SallyportError,
   type SallyportErrorDetails,
 } from './errors.ts'
+export type {
+  AnswerContent,
+  AnswerField,
+  AnswerProof,
+  AnswerSchema,
+  ApprovalAction,
+  ApprovalAnswer,
+  ApprovalStatus,
+  ApprovalView,
+  ChoiceField,
+  ChoicesField,
+  FlagField,
+  NumberField,
+  TextField,
+} from './model/approval.ts'
+export type {
+  AnswerRequest,
+  ApprovalOf,
+  ApprovalRequest,
+  ApprovalResult,
+  ConsumedApproval,
+  ConsumeRequest,
+} from './model/approval-calls.ts'
 export type { Attempt, AttemptEnd, AttemptView, ProviderEnd } from './model/attempt.ts'
 export type { BudgetLimit, BudgetReport, BudgetState } from './model/budget.ts'
 export type {

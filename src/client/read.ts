@@ -3,6 +3,7 @@
  * @module sallyport/client/read
  */
 
+import type { ApprovalView } from '../model/approval.ts'
 import type { BudgetReport } from '../model/budget.ts'
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
@@ -62,6 +63,15 @@ export interface DispatchFilter extends RangeFilter {
 export interface RunPageFilter extends RangeFilter, RunFilter {
   /** Order by creation. Default: `newest`. */
   readonly first?: 'oldest' | 'newest' | undefined
+}
+
+/** Approvals that match all given options, newest first. */
+export interface ApprovalFilter extends PageFilter {
+  readonly sessionId?: string | undefined
+  /** Default: all. */
+  readonly status?: 'open' | 'ended' | undefined
+  /** `true`: with message, action and schema. Default: `false`. */
+  readonly content?: boolean | undefined
 }
 
 /** An address, or its key in a suppression, and perhaps its channel. */
@@ -124,6 +134,9 @@ export interface ReadClient {
     list(options?: RunPageFilter): Promise<ReadPage<Run>>
     get(of: { readonly sessionId: string; readonly runId: string }, options?: CallOptions): Promise<Run>
   }
+  readonly approvals: {
+    list(options?: ApprovalFilter): Promise<ReadPage<ApprovalView>>
+  }
   readonly tokens: {
     uses(
       options?: PageFilter & {
@@ -184,6 +197,7 @@ export function createReadClient(options: ClientOptions): ReadClient {
       list: (query) => read('agents/runs', query),
       get: ({ sessionId, runId }, own) => read(`${session(sessionId)}/runs/${encodeURIComponent(runId)}`, own, 'runId'),
     },
+    approvals: { list: (query) => read('agents/approvals', query) },
     tokens: { uses: (query) => read('agents/tokens/uses', query) },
     events: (own) => read('outbound/events', own),
     budgets: (of, own) => read('agents/budgets', { ...own, ...of }, 'budgets'),

@@ -1,7 +1,7 @@
 import type { Action } from '../core/endpoints.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { OPERATIONS } from '../model/principal.ts'
-import { choice, fn, like, whole } from '../options/checks.ts'
+import { bool, choice, fn, like, whole } from '../options/checks.ts'
 import { type Checks, problemsAt, problemsIn, required } from '../options/read-options.ts'
 import { shownName } from '../options/shown-value.ts'
 import { configError, type NamedParts } from './plugin-parts.ts'
@@ -15,6 +15,8 @@ const ACTION: Checks<Action> = {
   operation: required(choice(OPERATIONS)),
   maxBytes: required(whole(0, 1_048_576)),
   run: fn,
+  waits: bool,
+  console: bool,
   changed: fn,
   use: () => undefined,
 }

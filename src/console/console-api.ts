@@ -28,6 +28,11 @@ const ONLY_PREVIEWS = 'The console previews events and dispatches none.'
 
 const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
 
+/** True for an action that a console offers, if the host does. */
+export function isOffered({ operation, console = true }: ActionRoute): boolean {
+  return console && (operation === 'read' || operation === 'manage')
+}
+
 export function consoleApi(
   endpoints: Endpoints,
   match: Mount['match'],
@@ -41,8 +46,7 @@ export function consoleApi(
     const [, search] = splitTarget(url)
     const target = match(`${path}?${search}`)
     if (!target || !('action' in target) || !target.action.run) return undefined
-    const { operation, name } = target.action
-    return operation === 'read' || operation === 'manage' || name === 'dispatch' ? target : undefined
+    return isOffered(target.action) || target.action.name === 'dispatch' ? target : undefined
   }
 
   async function handled(

@@ -1,6 +1,7 @@
 import { CONSOLE_ASSETS } from 'sallyport:console-assets'
 import type { Endpoints, OpenAnswer, OpenHead } from '../core/endpoints.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
+import { isOffered } from './console-api.ts'
 import { asData, assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
 import type { Granted } from './console-options.ts'
 import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
@@ -12,9 +13,7 @@ export type ConsolePages = (path: string, request: OpenHead, granted: Granted) =
 const ASSETS = '/assets/'
 
 export function consolePages(endpoints: Endpoints, title = 'Sallyport'): ConsolePages {
-  const offers = endpoints.actions
-    .filter(({ run, operation }) => run && (operation === 'read' || operation === 'manage'))
-    .map(({ name }) => name)
+  const offers = endpoints.actions.filter((action) => action.run && isOffered(action)).map(({ name }) => name)
 
   return (path, { method, url, headers }, granted) => {
     if (method !== 'GET' && method !== 'HEAD') return asData(toWire(endpoints.refuse(methodNotAllowed('GET, HEAD'))))

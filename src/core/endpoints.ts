@@ -20,6 +20,13 @@ export interface ActionRoute {
   readonly use?: TokenOperation
   /** Limit of the body. 0: no body is read. */
   readonly maxBytes: number
+  /**
+   * True: it may wait for long. It holds no place in flight then, so it must limit its calls itself; a token that is revoked meanwhile gets no
+   * answer of it. Default: `false`.
+   */
+  readonly waits?: boolean
+  /** `false`: the console does not offer it. Default: it offers those of the operations `read` and `manage`. */
+  readonly console?: boolean
 }
 
 /** A request of an authenticated caller. */

@@ -3,7 +3,7 @@ import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
 import { pointerTo } from '../model/json-pointer.ts'
 import { nearNames } from '../model/suggestions.ts'
-import { type Refused, refuse } from './answers/result.ts'
+import { isRefused, type Refused, refuse } from './answers/result.ts'
 import { checkJsonSafety } from './json/safety-check.ts'
 import { readQuickly } from './json/schema-readers.ts'
 
@@ -19,6 +19,16 @@ export function validate<T>(schema: v.GenericSchema<unknown, T>, body: unknown):
   const dangers = checkJsonSafety(body)
   return dangers.length > 0 ? invalid(dangers) : fitSchema(schema, body)
 }
+
+/** As {@link validate}, but refuses unknown members, of which one may be a limit. */
+export function validateKnown<T>(schema: v.GenericSchema<unknown, T>, body: unknown): T | Refused {
+  const valid = validate(schema, body)
+  if (isRefused(valid)) return valid
+  const unknown = valid.warnings.map(({ pointer }): Issue => ({ pointer, code: 'not_allowed', detail: UNKNOWN }))
+  return unknown.length > 0 ? invalid(unknown) : valid.value
+}
+
+const UNKNOWN = 'is not known here'
 
 /** Checks a body against its schema only; {@link checkJsonSafety} checks its safety. */
 export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown): Valid<T> | Refused {

@@ -66,12 +66,15 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
     : admitted.principal
   if (isRefused(principal)) return refused(principal, limits)
 
-  if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded(), limits)
+  if (!action.waits && !load.flight.tryAcquire(holder, arrival)) return refused(overloaded(), limits)
   try {
     const body = content.json
     const sent = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
     const request = parameters ? { ...sent, parameters } : sent
-    const wire = toWire(await endpoints.handle(action, principal, request, admission), limits)
+    const handled = await endpoints.handle(action, principal, request, admission)
+    const revoked = action.waits ? await endpoints.recheck(principal, action) : undefined
+    if (revoked) return refused(revoked, limits)
+    const wire = toWire(handled, limits)
     return action.method === 'GET' ? conditional(wire, headers) : wire
   } finally {
     load.flight.release(arrival)

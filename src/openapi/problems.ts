@@ -52,7 +52,8 @@ const STATUSES: Readonly<Record<number, About>> = {
   404: { about: 'Nothing is here; the code says what is missing.' },
   405: { about: 'Another method is allowed here.', shared: 'MethodNotAllowed', headers: ['Allow'] },
   408: { about: 'The body did not arrive in time; the connection is closed. Try again.', shared: 'BodyTimeout' },
-  409: { about: 'The run is known as another one. Nothing was written.' },
+  409: { about: 'It is known as another one, or was decided otherwise. Nothing was written.' },
+  410: { about: 'It is too late. Nothing was written.' },
   413: { about: 'The body is over a limit.', shared: 'BodyTooLarge', headers: ['RateLimit', 'RateLimit-Policy'] },
   415: {
     about: 'The body is not plain `application/json` in UTF-8.',

@@ -31,5 +31,6 @@ export type {
 
 export * from './agent-tokens/index.ts'
 export * from './alerts/index.ts'
+export * from './approvals/index.ts'
 export * from './consent/index.ts'
 export * from './statistics/index.ts'

@@ -1,6 +1,7 @@
 import type { DescribedEndpoints } from '../openapi/described-endpoints.ts'
 import { AGENT_TOKENS_ENDPOINTS } from './agent-tokens/describe.ts'
 import { ALERTS_ENDPOINTS } from './alerts/describe.ts'
+import { APPROVALS_ENDPOINTS } from './approvals/describe.ts'
 import { CONSENT_ENDPOINTS } from './consent/describe.ts'
 import { STATISTICS_ENDPOINTS } from './statistics/describe.ts'
 
@@ -8,6 +9,7 @@ import { STATISTICS_ENDPOINTS } from './statistics/describe.ts'
 export const PLUGIN_ENDPOINTS: readonly DescribedEndpoints[] = [
   AGENT_TOKENS_ENDPOINTS,
   ALERTS_ENDPOINTS,
+  APPROVALS_ENDPOINTS,
   CONSENT_ENDPOINTS,
   STATISTICS_ENDPOINTS,
 ]

@@ -212,6 +212,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/runtime/',
       ...CONTRACTS,
     ],
+    modules: { 'src/plugins/': ['valibot'] },
   },
   'src/plugins/*/describe.ts': {
     holds: 'endpoints of one plugin, with texts and answers',

@@ -2,6 +2,7 @@ import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { CALLS } from '../../src/actions/table.ts'
 import { toExpress } from '../../src/adapters/express.ts'
+import { isOffered } from '../../src/console/console-api.ts'
 import { createConsole } from '../../src/console/index.ts'
 import { isRefused } from '../../src/core/answers/result.ts'
 import { isSallyportError } from '../../src/index.ts'
@@ -31,10 +32,11 @@ function revoked(): { access: 'operate' } {
 }
 
 /** Actions that change something. */
-const MANAGING = ALL_CALLS.filter(({ operation }) => operation === 'manage')
+const OFFERED = ALL_CALLS.filter(isOffered)
+const MANAGING = OFFERED.filter(({ operation }) => operation === 'manage')
 
 /** Actions by `POST`, and a dispatch that only runs dry. */
-const POSTING = [...ALL_CALLS.filter(({ method }) => method === 'POST'), { path: '/api/outbound/dispatch' }]
+const POSTING = [...OFFERED.filter(({ method }) => method === 'POST'), { path: '/api/outbound/dispatch' }]
 
 const PATHS = [
   '',
@@ -225,6 +227,17 @@ describe('access', () => {
     expect((await get('/')).status).toBe(404)
     expect((await get('/', { cookie: 'staff=1' })).status).toBe(200)
   })
+})
+
+describe('an action that is not for the console', () => {
+  it.each(ALL_CALLS.filter((action) => !isOffered(action)).map(({ name, method, path }) => ({ name, method, path })))(
+    '$name is not there',
+    async ({ method, path }) => {
+      const { get, post } = await opened()
+      const answer = method === 'GET' ? await get(path) : await post(path, {})
+      expect([answer.status, (await jsonOf(answer)).code]).toEqual([404, 'not_found'])
+    },
+  )
 })
 
 describe('a POST of another site', () => {

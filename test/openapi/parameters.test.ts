@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { POSTS } from '../../src/actions/table.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiSchema } from '../../src/openapi/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
-import { ALL_CALLS, ALL_POSTS } from '../support/actions.ts'
+import { ALL_POSTS, COMMON_CALLS } from '../support/actions.ts'
 import { testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
@@ -32,7 +32,7 @@ const BODIES: Readonly<Record<string, object>> = {
   remove_suppressions: ADDRESS,
 }
 
-const ALL_ROUTES = [...ALL_POSTS, ...ALL_CALLS]
+const ALL_ROUTES = [...ALL_POSTS, ...COMMON_CALLS]
 type Route = (typeof ALL_ROUTES)[number]
 
 function operationOf({ path, method }: Route): OpenApiOperation {

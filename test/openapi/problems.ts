@@ -44,7 +44,9 @@ const LONG = { runs: Array.from({ length: 61 }, () => run) }
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
 
 /** Real requests to real hosts that provoke each code. */
-export const PROVOKE: Readonly<Record<CallerCode, (action: PostName) => Promise<Response>>> = {
+export const PROVOKE: Readonly<
+  Record<Exclude<CallerCode, `approval_${string}`>, (action: PostName) => Promise<Response>>
+> = {
   invalid_json: (action) => send(action, { body: '{' }),
   query_invalid: (action) => post(exampleHost(), `${pathOf(action)}?limit=1`, GOOD[action]),
   idempotency_key_invalid: (action) => good(action, { headers: { 'idempotency-key': 'a b' } }),

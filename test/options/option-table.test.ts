@@ -36,6 +36,8 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/client recorder.flush': 'takes nothing',
   'sallyport/client recorder.close': 'takes nothing',
   'sallyport/client isClientError': 'takes any value',
+  'sallyport/client/approvals ClientError': 'an error',
+  'sallyport/client/approvals isClientError': 'takes any value',
   'sallyport/client/read ClientError': 'an error',
   'sallyport/client/read isClientError': 'takes any value',
   'sallyport/express keepRawBody': 'is an option of express.json(): tested in raw-bodies',

@@ -3,6 +3,7 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../src/auth/index.ts'
+import { createApprovalClient } from '../../src/client/approvals.ts'
 import {
   type Client,
   type ClientOptions,
@@ -195,6 +196,19 @@ const CALLERS: readonly OptionRow[] = [
     timeoutMs: outside(1, TIMER),
     retries: outside(0, 100),
   }),
+  row(
+    'sallyport/client/approvals createApprovalClient',
+    'ClientOptions',
+    (options: ClientOptions) => createApprovalClient(options),
+    call,
+    {
+      baseUrl: TEXT,
+      token: WORD,
+      fetch: FUNCTION,
+      timeoutMs: outside(1, TIMER),
+      retries: outside(0, 100),
+    },
+  ),
   row(
     'sallyport/client/read createReadClient',
     'ClientOptions',

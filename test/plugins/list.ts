@@ -1,6 +1,7 @@
 import type { PluginSample } from '../support/plugin-sample.ts'
 import { agentTokensSample } from './agent-tokens/sample.ts'
 import { alertsSample } from './alerts/sample.ts'
+import { approvalsSample } from './approvals/sample.ts'
 import { consentSample } from './consent/sample.ts'
 import { statisticsSample } from './statistics/sample.ts'
 
@@ -8,6 +9,7 @@ import { statisticsSample } from './statistics/sample.ts'
 export const PLUGIN_SAMPLES: Readonly<Record<string, PluginSample>> = {
   agentTokens: agentTokensSample,
   alerts: alertsSample,
+  approvals: approvalsSample,
   consent: consentSample,
   statistics: statisticsSample,
 }

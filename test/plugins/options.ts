@@ -1,6 +1,7 @@
 import type { PluginOptionRows } from '../options/option-rows.ts'
 import { agentTokensOptions } from './agent-tokens/options.ts'
 import { alertsOptions } from './alerts/options.ts'
+import { approvalsOptions } from './approvals/options.ts'
 import { consentOptions } from './consent/options.ts'
 import { statisticsOptions } from './statistics/options.ts'
 
@@ -8,6 +9,7 @@ import { statisticsOptions } from './statistics/options.ts'
 export const PLUGIN_OPTIONS: readonly PluginOptionRows[] = [
   agentTokensOptions,
   alertsOptions,
+  approvalsOptions,
   consentOptions,
   statisticsOptions,
 ]

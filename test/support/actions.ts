@@ -8,6 +8,9 @@ import { PLUGIN_ENDPOINTS } from '../../src/plugins/list.ts'
 /** Actions that are calls of a service, of the core and of all plugins. */
 export const ALL_CALLS: readonly CallAction[] = [...CALLS, ...PLUGIN_ENDPOINTS.flatMap(({ calls }) => calls)]
 
+/** Those that answer in a host without events of its own for them. Approvals have tests of theirs. */
+export const COMMON_CALLS: readonly CallAction[] = ALL_CALLS.filter(({ path }) => !path.includes('/approval'))
+
 /** Their texts and answers, by name. */
 export const ALL_DESCRIPTIONS: typeof CALL_DESCRIPTIONS = Object.assign(
   {},

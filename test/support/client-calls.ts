@@ -1,10 +1,12 @@
+import { createApprovalClient } from '../../src/client/approvals.ts'
+import type { ClientOptions } from '../../src/client/caller.ts'
 import { createReadClient } from '../../src/client/read.ts'
 
-/** Methods of the read client, such as `runs.get`, by the place that each calls: `GET /api/agents/sessions/{}/runs/{}`. */
+/** Methods of clients, such as `runs.get`, by the place that each calls: `GET /api/agents/sessions/{}/runs/{}`. */
 export async function clientCalls(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   let calling = ''
-  const read = createReadClient({
+  const options: ClientOptions = {
     baseUrl: 'http://shop.test',
     token: 'secret',
     retries: 0,
@@ -15,11 +17,18 @@ export async function clientCalls(): Promise<ReadonlyMap<string, string>> {
       found.set(placeOf(place), calling)
       return Response.json({})
     },
-  })
-  for (const [name, method] of methodsIn(read)) {
+  }
+  const { approvals, ...others } = createReadClient(options)
+  const clients = { ...others, approvals: { ...approvals, ...createApprovalClient(options) } }
+  for (const [name, method] of methodsIn(clients)) {
     calling = name
     // Ids in an object, or as the first argument.
-    await method({ sessionId: '{sessionId}', runId: '{runId}', toString: () => '{id}' }).catch(() => {})
+    await method({
+      sessionId: '{sessionId}',
+      runId: '{runId}',
+      approvalId: '{approvalId}',
+      toString: () => '{id}',
+    }).catch(() => {})
   }
   return found
 }

@@ -23,6 +23,7 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/hostile/input/fuzz.test.ts': 'depd, of Koa',
   'test/openapi/*.test.ts': 'ajv, of the linter',
   'test/package/tree-shaking.test.ts': 'bundle-require, of tsup',
+  'test/plugins/together/*.test.ts': 'ajv, of the linter',
   'test/console/*.test.ts': 'depd, of Express and Koa',
 }
 

@@ -1,5 +1,6 @@
 import { type Issue, isSallyportError, type ProblemCode } from '../../errors.ts'
 import { pointerTo } from '../../model/json-pointer.ts'
+import type { Principal } from '../../model/principal.ts'
 import { portFault } from '../answers/fault.ts'
 import { queryRefused } from '../answers/query.ts'
 import { type HandlerResult, isRefused, type Refused, refuse, success } from '../answers/result.ts'
@@ -19,11 +20,11 @@ export interface CallAction<Service = never> extends ActionRoute, CallInput {
   /** Counts what a request changed, by its answer. */
   changed?(answer: never): number
   /**
-   * Makes the call, and returns the body of the answer; `undefined`: nothing was found.
+   * Makes the call, and returns the body of the answer or a refusal; `undefined`: nothing was found.
    *
    * @param options The parameters of query and path, the members of the body, and the `tenant`.
    */
-  call(service: Service, options: never): Promise<object | undefined>
+  call(service: Service, options: never, principal: Principal): Promise<object | Refused | undefined>
 }
 
 /** The actions that call a service. */
@@ -35,15 +36,16 @@ export function actionsOf<Service>(rows: readonly CallAction<Service>[], service
 async function answerCall<Service>(
   row: CallAction<Service>,
   service: Service,
-  { principal: { tenant }, request }: ActionCall,
+  { principal, request }: ActionCall,
 ): Promise<HandlerResult<object> | Refused> {
   const input = readInput(row, request)
   if (isRefused(input)) return input
   try {
     // The tenant is the last: no member of a request replaces it.
-    const options = { ...withOwnNames(input.options, row), ...request.parameters, tenant }
-    const found = await row.call(service, options as never)
-    return found === undefined ? missing(row) : success(200, found)
+    const options = { ...withOwnNames(input.options, row), ...request.parameters, tenant: principal.tenant }
+    const found = await row.call(service, options as never, principal)
+    if (found === undefined) return missing(row)
+    return isRefused(found) ? found : success(200, found)
   } catch (thrown) {
     const refused = refusedOptions(thrown, row)
     if (refused) return refused

@@ -18,23 +18,34 @@ export async function linkMessage(
   { channel, category, critical }: LinkedEvent,
   makers: LinkMakers,
 ): Promise<OutboundMessage> {
-  const { tenant, dispatchId, to: address, content } = message
+  const { tenant, eventType, dispatchId, to: address, content } = message
   const all = Object.keys(makers)
   const used = linksIn(content, all)
   const names = critical ? used : all
   if (names.length === 0) return message
-  const target = { tenant, dispatchId, channel, address, category }
-  const made = await Promise.all(names.map(async (name) => [name, await linkOf(name, makers, target)] as const))
-  const links: MessageLinks = Object.fromEntries(made)
+  const target = { tenant, eventType, dispatchId, channel, address, category }
+  const made = await Promise.all(
+    names.map(async (name) => {
+      const link = await linkOf(name, makers, target, used.includes(name))
+      return link === undefined ? [] : [[name, link] as const]
+    }),
+  )
+  const links: MessageLinks = Object.fromEntries(made.flat())
   return { ...message, content: used.length > 0 ? fillLinks(content, links) : content, ...(!critical && { links }) }
 }
 
 /** It goes into HTML, mail headers and plain text as it is. */
 const LINK = /^https?:\/\/[A-Za-z0-9._~:/?#[\]@!$()*+,;=%-]{1,1992}$/
 
-async function linkOf(name: string, makers: LinkMakers, target: LinkTarget): Promise<string> {
+async function linkOf(
+  name: string,
+  makers: LinkMakers,
+  target: LinkTarget,
+  isNeeded: boolean,
+): Promise<string | undefined> {
   const given: unknown = await makers[name]?.(target)
   if (typeof given === 'string' && LINK.test(given)) return given
+  if (given === undefined && !isNeeded) return undefined
   throw wrongReturn(
     `links.${name}()`,
     given,

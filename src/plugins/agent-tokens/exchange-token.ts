@@ -11,7 +11,7 @@ import {
   refusedBy,
 } from '../../core/authenticate.ts'
 import { exchangeSchema } from '../../core/tokens/exchange-schema.ts'
-import { invalid, validate } from '../../core/validate.ts'
+import { invalid, validateKnown } from '../../core/validate.ts'
 import { writeInstant } from '../../model/instants.ts'
 import { isVisibleAscii, MAX_LEVELS, type Principal } from '../../model/principal.ts'
 import type { TokenExchange, TokenExchangeAnswer } from '../../model/token-exchange.ts'
@@ -44,7 +44,8 @@ export async function exchangeToken(
   if ((principal.parents?.length ?? 0) >= MAX_LEVELS) {
     return insufficientScope(`The token is ${MAX_LEVELS} levels below the host's, and cannot be exchanged further.`)
   }
-  const asked = readExchange(body)
+  // Unlike in other bodies, an unknown member is refused: it may be a limit.
+  const asked = validateKnown(exchangeSchema, body)
   if (isRefused(asked)) return asked
   const narrowed = narrow(principal, asked, clock.now())
   if (isRefused(narrowed)) return narrowed
@@ -57,16 +58,6 @@ export async function exchangeToken(
   onExchanged?.(signed.jti)
   return success(201, { token: signed.token, expiresAt: writeInstant(signed.expiresAt) })
 }
-
-/** Refuses unknown members, unlike other bodies: one may be a limit. */
-function readExchange(body: unknown): TokenExchange | Refused {
-  const valid = validate(exchangeSchema, body)
-  if (isRefused(valid)) return valid
-  const unknown = valid.warnings.map(({ pointer }) => ({ pointer, code: 'not_allowed' as const, detail: UNKNOWN }))
-  return unknown.length > 0 ? invalid(unknown) : valid.value
-}
-
-const UNKNOWN = 'is not known here'
 
 function narrow(principal: Principal, asked: TokenExchange, now: number): NarrowedToken | Refused {
   const { runId = principal.runId, expiresInMs = DEFAULT_LIFETIME_MS } = asked

@@ -72,7 +72,7 @@ describe('the links of a message', () => {
         links: { unsubscribe: LINK },
       },
     ])
-    const target = { channel: 'a', address: 'jane@example.com', category: 'newsletter' }
+    const target = { eventType: 'news', channel: 'a', address: 'jane@example.com', category: 'newsletter' }
     expect(asked).toEqual([{ tenant: 'default', dispatchId: 'dsp_1', ...target }])
     expect((await delivery(deps)).content).toEqual(planned)
     expect(JSON.stringify(await stored(deps))).not.toContain(LINK)
@@ -156,6 +156,13 @@ describe('a link maker that returns no link', () => {
     expect(deps.logger.lines.find(({ event }) => event === 'channel.threw')?.fields).toMatchObject({
       cause: expect.stringMatching(/^links\.unsubscribe\(\) returned .*; return an absolute URL/),
     })
+  })
+
+  it('Nothing is no link: a message that does not need it is sent without', async () => {
+    const { deps, a } = linked()
+    await accepted(deps, bodyOf('plain'))
+    expect(await attempt({ ...deps, links: { unsubscribe: () => undefined } })).toBe('sent')
+    expect(a.sent).toMatchObject([{ links: {} }])
   })
 
   it('A link of 2,000 characters is sent', async () => {

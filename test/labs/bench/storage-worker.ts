@@ -12,11 +12,9 @@ import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import * as plugins from 'sallyport/plugins'
 import { htmlOf, order, subjectOf } from './mail.ts'
 
-const { actionsOf: _, recordsOf: __, ...creators } = plugins
-
 /** Those that are there of the plugins that need no options. */
-const PLUGINS = Object.entries<(options: never) => plugins.Plugin>(creators).flatMap(([name, create]) =>
-  ['agentTokens', 'alerts', 'statistics'].includes(name) ? [create({} as never)] : [],
+const PLUGINS = Object.entries<unknown>(plugins).flatMap(([name, create]) =>
+  ['agentTokens', 'alerts', 'statistics'].includes(name) ? [(create as () => plugins.Plugin)()] : [],
 )
 
 /** A host whose channel only counts its sends. */

@@ -1,0 +1,174 @@
+import type { AnswerContent, AnswerSchema, ApprovalAction, ApprovalAnswer, ApprovalView } from '../../model/approval.ts'
+import type { ApprovalResult, ConsumedApproval } from '../../model/approval-calls.ts'
+import type { CallDescription } from '../../openapi/call-operations.ts'
+import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
+import { type FieldsOf, pageOf, type SchemaOf, s } from '../../openapi/model-schema.ts'
+import type { OpenApiSchema } from '../../openapi/open-api-document.ts'
+import { APPROVAL_ACTIONS } from './actions.ts'
+
+const action = s.object<ApprovalAction>('ApprovalAction', 'What an agent wants to do, exactly as it will call it.', {
+  name: s.text('Of the tool.'),
+  args: s.map(s.anything(), 'Its arguments.'),
+})
+
+const ABOUT_SCHEMA =
+  'The flat JSON Schema of MCP elicitation (2025-11-25): `type: object`, at most 20 `properties` and `required`.'
+const schema: SchemaOf<AnswerSchema> = { json: { type: 'object', description: ABOUT_SCHEMA } }
+const content: SchemaOf<AnswerContent> = s.map(s.anything(), 'A value of each field of the schema.')
+
+const answer = s.object<ApprovalAnswer>('ApprovalAnswer', 'An answer of one approver.', {
+  user: s.text(),
+  answer: s.among({ accept: true, decline: true }),
+  proof: s.oneOf('How it was proved who answers.', {
+    link: 'A link that was sent to the approver.',
+    session: 'A session of the host.',
+    console: 'The console.',
+    application: 'The word of an application.',
+  }),
+  answeredAt: s.instant(),
+  comment: s.optional(s.text()),
+  content: s.optional(content),
+})
+
+const consumed = s.object<NonNullable<ApprovalView['consumed']>>('ApprovalUse', 'The use of an accepted action.', {
+  useId: s.text(),
+  consumedAt: s.instant(),
+})
+
+const VIEW: FieldsOf<ApprovalView> = {
+  approvalId: s.text(),
+  sessionId: s.text(),
+  runId: s.text(),
+  eventType: s.text(),
+  status: s.oneOf('`open`, then one of the others for ever.', {
+    open: 'Nobody has decided yet.',
+    accepted: 'As many approvers as required have accepted.',
+    declined: 'An approver has declined.',
+    expired: 'Nobody decided in time, which is no decline.',
+    cancelled: 'The requester withdrew it.',
+  }),
+  requester: s.text('Id of the credential that asked; of exchanged session tokens, the first one.'),
+  approvers: s.list(s.text(), 'Recipients who may answer.'),
+  required: s.whole(1, 'Number of approvers who must accept.'),
+  digest: s.optional(s.text('SHA-256 of the canonical JSON (RFC 8785) of `{ name, args }`, hex.')),
+  message: s.optional(s.text('In lists only with `content`.')),
+  action: s.optional(action),
+  schema: s.optional(schema),
+  answers: s.list(answer, 'In the order of time.'),
+  createdAt: s.instant(),
+  expiresAt: s.instant(),
+  endedAt: s.optional(s.instant('Absent while it is open.')),
+  consumed: s.optional(consumed),
+}
+
+const approval = s.object<ApprovalView>('Approval', 'A question to people, and their answers.', VIEW)
+const result = s.object<ApprovalResult>('ApprovalResult', 'The approval afterwards.', {
+  ...VIEW,
+  replayed: s.flag('`true`: an equal one was stored before, and nothing has changed.'),
+})
+const use = s.object<ConsumedApproval>('ConsumedApproval', 'Permission to do the accepted action.', {
+  consumed: s.always(true),
+  first: s.flag('`false`: this use has asked before, such as before a crash.'),
+})
+
+type Field = { readonly schema: OpenApiSchema }
+
+const text = (maxLength: number, description: string): Field => ({
+  schema: { type: 'string', minLength: 1, maxLength, description },
+})
+const sessionId = text(200, 'Default: that of the session token.')
+const ACTION: Field = { schema: action.json }
+const IN_QUERY = { sessionId: { about: 'Default: that of the session token.' } }
+
+const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+  request_approval: {
+    operationId: 'requestApproval',
+    summary: 'Ask people for approval',
+    tag: 'agents',
+    about:
+      'Stores the question together with the messages to the approvers. The same `approvalId` of a session with the same action asks once. Unknown members are refused.',
+    fields: {
+      sessionId,
+      runId: text(200, 'The run that waits.'),
+      approvalId: text(200, 'Unique in its session. Default: a new one.'),
+      message: text(4_000, 'The question.'),
+      action: ACTION,
+      schema: { schema: { type: 'object', description: `What an acceptance contains. ${ABOUT_SCHEMA}` } },
+      choices: {
+        schema: { type: 'array', minItems: 1, maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 200 } },
+      },
+      eventType: text(256, 'The event that asks.'),
+      recipients: {
+        schema: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 2_048 } },
+      },
+      expiresInMs: { schema: { type: 'integer', minimum: 60_000, description: 'Default: the maximum of the event.' } },
+    },
+    required: [['runId', 'message', 'eventType']],
+    problems: [
+      ...(['approval_conflict', 'approval_unreachable', 'approval_link_missing', 'template_data_missing'] as const),
+      ...(['directory_unavailable', 'policy_unavailable', 'guard_unavailable'] as const),
+    ],
+    answer: result,
+  },
+  get_approval: {
+    operationId: 'getApproval',
+    summary: 'Read an approval, or wait for its end',
+    tag: 'agents',
+    about: 'Answers when it has ended, or after `waitMs`: then it is still `open`.',
+    fields: {
+      ...IN_QUERY,
+      waitMs: { about: 'Longest wait.', schema: { type: 'integer', minimum: 0, maximum: 30_000, default: 0 } },
+    },
+    answer: approval,
+  },
+  cancel_approval: {
+    operationId: 'cancelApproval',
+    summary: 'Withdraw a question',
+    tag: 'agents',
+    about: 'A repetition changes nothing.',
+    fields: { sessionId },
+    problems: ['approval_answered', 'approval_ended'],
+    answer: result,
+  },
+  consume_approval: {
+    operationId: 'consumeApproval',
+    summary: 'Take the accepted action, once',
+    tag: 'agents',
+    about: 'Before the action is done. It goes to one `useId`, and to the same one again after a crash.',
+    fields: { sessionId, action: ACTION, useId: text(200, 'The use: the same after a crash.') },
+    required: [['useId']],
+    problems: ['approval_conflict', 'approval_not_accepted', 'approval_consumed', 'approval_ended'],
+    answer: use,
+  },
+  answer_approval: {
+    operationId: 'answerApproval',
+    summary: 'Answer for an approver',
+    tag: 'agents',
+    about: 'For applications that have proved who the user is. An answer is final.',
+    fields: {
+      sessionId: text(200, 'The session of the approval.'),
+      user: text(2_048, 'One of `approvers`.'),
+      answer: { schema: { type: 'string', enum: ['accept', 'decline'] } },
+      content: { schema: content.json },
+      comment: text(1_000, 'For the requester and the record.'),
+      digest: text(64, 'Of the action that the user saw: another one is refused. Default: not compared.'),
+    },
+    required: [['sessionId', 'user', 'answer']],
+    problems: ['approval_conflict', 'approval_answered', 'approval_ended'],
+    answer: result,
+  },
+  list_approvals: {
+    operationId: 'listApprovals',
+    summary: 'List approvals, newest first',
+    tag: 'agents',
+    about: 'A page may have fewer items than `limit`, even none, and yet a `next`.',
+    fields: {
+      status: { schema: { type: 'string', enum: ['open', 'ended'] } },
+      content: { about: 'Adds message, action and schema.' },
+    },
+    answer: pageOf('ApprovalPage', approval),
+  },
+}
+
+/** Endpoints of `approvals`, with their texts and answers. Only the OpenAPI document and tests import them. */
+export const APPROVALS_ENDPOINTS: DescribedEndpoints = { calls: APPROVAL_ACTIONS, descriptions: DESCRIPTIONS }
