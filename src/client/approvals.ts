@@ -57,7 +57,7 @@ const MAX_POLL_MS = 30_000
  *
  * @example
  * ```ts
- * const approvals = createApprovalClient({ baseUrl: 'https://example.com', token: process.env.AGENT_SECRET })
+ * const approvals = createApprovalClient({ baseUrl: 'https://example.com', token: process.env.APP_SECRET })
  * const of = { sessionId: 's1', approvalId: 'refund-A-1' }
  * const action = { name: 'refund', args: { orderId: 'A-1', amount: 900 } }
  * await approvals.request({ ...of, runId: 'r1', eventType: 'refund.approval', message: 'Refund 900 USD?', action })
