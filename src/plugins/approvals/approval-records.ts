@@ -56,6 +56,11 @@ export function approvalKey(tenant: string, sessionId: string, approvalId: strin
   return sha256(`${tenant} ${sessionId} ${approvalId}`)
 }
 
+/** Key of a task. An approval that was removed may be asked for again under its id, while a task of before is still there. */
+export function taskKey({ approval, task }: StoredTask, { createdAt }: StoredApproval): string {
+  return `${approval}.${task}.${createdAt}`
+}
+
 /** Hash of a session or a user, short enough for a list. */
 export async function shortHash(text: string): Promise<string> {
   return (await sha256(text)).slice(0, 32)

@@ -75,6 +75,7 @@ export function approvals(options: ApprovalsOptions): Plugin<'approvals', Approv
         },
         life: {
           start() {
+            waiters.start()
             tasks.start()
             // An end of any process is reported by the first one that hears of it.
             stopListening ??= core.onWake(TOPIC, () => void tasks.runDue())

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../../errors.ts'
 import type { ApprovalAction, ApprovalView } from '../../model/approval.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { arrayOf, fn, recordOf, whole } from '../../options/checks.ts'
-import { type Checks, near, nested, required } from '../../options/read-options.ts'
+import { type Check, type Checks, near, nested, required } from '../../options/read-options.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { storedText } from '../../services/call-checks.ts'
 import { type AnswerPageOptions, answerPageOptions } from './page/answer-page-options.ts'
@@ -24,7 +24,7 @@ export interface ApproversQuestion {
 export interface ApprovalReminder {
   /** Milliseconds after the request, at least 60,000. One after the end of the approval's time is not sent. */
   readonly afterMs: number
-  /** Recipients to remind, who may then answer too. Default: those who were asked. */
+  /** Recipients to remind, 1 to 50, who may then answer too. Default: those who were asked. */
   readonly approvers?: readonly string[]
 }
 
@@ -79,7 +79,12 @@ export const MAX_WAITING = 10_000
 
 const approvers = arrayOf(storedText, 'must be a list of recipients', 1)
 
-const REMINDER: Checks<ApprovalReminder> = { afterMs: required(whole(MINUTE_MS, 30 * DAY_MS)), approvers }
+const atMost: Check = (value, given) =>
+  Array.isArray(value) && value.length > MAX_APPROVERS
+    ? `has ${value.length} recipients; at most ${MAX_APPROVERS}`
+    : approvers(value, given)
+
+const REMINDER: Checks<ApprovalReminder> = { afterMs: required(whole(MINUTE_MS, 30 * DAY_MS)), approvers: atMost }
 
 const EVENT: Checks<ApprovalEvent> = {
   approvers: required(fn, 'is undefined; must be a function that returns the recipients who may answer'),

@@ -13,7 +13,7 @@ import { withTimeout } from '../../model/time-out.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
 import type { PreparedDispatch } from '../plugin.ts'
 import { actionDigest } from './action-digest.ts'
-import { approvalKey, type StoredPrompt, shortHash } from './approval-records.ts'
+import { approvalKey, type StoredPrompt, type StoredTask, shortHash, taskKey } from './approval-records.ts'
 import { type ApprovalEvent, LINKS, MAX_APPROVERS, MAX_EXPIRES_IN_MS } from './check-options.ts'
 import type { ApprovalDeps, Asker } from './deps.ts'
 import { findApproval, notFound, sessionOf } from './find-approval.ts'
@@ -229,13 +229,14 @@ async function storeRequest(
 ): Promise<ApprovalResult | Refused> {
   const { sessionId, approvalId, expiresAt } = approval
   const key = await approvalKey(tenant, sessionId, approvalId)
+  const expiry: StoredTask = { tenant, approval: key, task: 'expire', at: expiresAt }
   const users = await Promise.all(prompts.map(async ({ user }) => shortHash(user)))
   const stored = await port('store_unavailable', () =>
     commit({
       accept: prompts.map(({ prepared }) => prepared),
       changes: [
         records.approvals.insert(tenant, key, approval),
-        records.tasks.insert('', key, { tenant, approval: key, task: 'expire', at: expiresAt }),
+        records.tasks.insert('', taskKey(expiry, approval), expiry),
         ...prompts.map(({ user, prepared }, at) => {
           const prompt: StoredPrompt = { approval: key, user, userKey: users[at] ?? '', expiresAt }
           return records.prompts.insert(tenant, prepared.dispatchId, prompt)

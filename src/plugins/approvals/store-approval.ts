@@ -1,6 +1,6 @@
 import { port } from '../../core/answers/fault.ts'
 import { isRefused, type Refused } from '../../core/answers/result.ts'
-import type { StoredTask } from './approval-records.ts'
+import { type StoredTask, taskKey } from './approval-records.ts'
 import { type ApprovalDeps, TOPIC } from './deps.ts'
 import { type ApprovalRecord, notFound } from './find-approval.ts'
 import { expired } from './rules.ts'
@@ -27,22 +27,28 @@ export async function changeApproval(
     const isOver = !before.end && now >= before.expiresAt
     const after = isOver ? expired(before) : decide(before, now)
     if (isRefused(after)) return after
-    const isStored = after === before || (await storeChange(record, after, deps))
+    const isStored = after === before || (await storeChange(record, before, after, deps))
     if (isStored && !isOver) return { before, after }
   }
 }
 
 /** Returns `false` after a concurrent change: nothing is stored then. */
-async function storeChange(record: ApprovalRecord, after: StoredApproval, deps: ApprovalDeps): Promise<boolean> {
+async function storeChange(
+  record: ApprovalRecord,
+  before: StoredApproval,
+  after: StoredApproval,
+  deps: ApprovalDeps,
+): Promise<boolean> {
   const { records, options, commit, clock, wake } = deps
   const { tenant, key } = record
-  const hasEnded = after.end !== record.body.end
+  // Not with the record's own body, of which each access is another copy.
+  const hasEnded = after.end !== before.end
   const task: StoredTask = { tenant, approval: key, task: 'report', at: clock.now() }
   const stored = await port('store_unavailable', () =>
     commit({
       changes: [
         records.approvals.update(record, after),
-        ...(hasEnded && options.answered ? [records.tasks.insert('', `${key}.report`, task)] : []),
+        ...(hasEnded && options.answered ? [records.tasks.insert('', taskKey(task, after), task)] : []),
       ],
       ...(hasEnded && { cancel: after.prompts.map((dispatchId) => ({ tenant, dispatchId })) }),
     }),

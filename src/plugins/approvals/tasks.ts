@@ -75,7 +75,7 @@ async function report({ tenant, approval: key }: StoredTask, deps: TaskDeps): Pr
     sessionId: approval.sessionId,
     ...(channel !== undefined && { channel }),
   }
-  const answer = await dispatch(tenant, request, { key: `approval ${key}` })
+  const answer = await dispatch(tenant, request, { key: `approval ${key} ${found.body.createdAt}` })
   if (answer.ok) return true
   // A fault is logged as `request.failed`.
   if (answer.status >= 500) return false

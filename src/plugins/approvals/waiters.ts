@@ -22,8 +22,9 @@ interface WaitersDeps {
 export interface Waiters {
   /** Resolves when the approval has ended, after `waitMs`, at an abort or at the stop; it may resolve too early. Refused: too many wait. */
   wait(name: Waiter['name'], waitMs: number, signal?: AbortSignal): Promise<Refused | undefined>
-  /** Ends all waits, and lets none begin. */
+  /** Ends all waits, and lets none begin until the next start. */
   stop(): void
+  start(): void
   isStopped(): boolean
 }
 
@@ -122,6 +123,9 @@ export function approvalWaiters({ clock, max, findEnded, onWake, failed }: Waite
       return undefined
     },
     isStopped: () => isStopped,
+    start() {
+      isStopped = false
+    },
     stop() {
       isStopped = true
       for (const waiters of [...all.values()]) for (const waiter of [...waiters]) waiter.resolve()

@@ -92,6 +92,19 @@ describe('the event of an end', () => {
     expect(await sallyport.approvals.get(NAME)).toMatchObject({ status: 'accepted' })
   })
 
+  it('An approval of the same id after a removal is reported too', async () => {
+    const { sallyport, request, answer, sent, clock } = reporting(() => TO)
+    for (const round of [1, 2]) {
+      await request()
+      await answer()
+      for (let turn = 0; turn < 2; turn++) await sallyport.worker.runDue()
+      expect(sent()).toHaveLength(round)
+      clock.advance(60_000)
+      await sallyport.dispatches.prune({ olderThan: 1_000 })
+      expect(await sallyport.approvals.get(NAME)).toBeUndefined()
+    }
+  })
+
   it('After an error it is called again, and the decision stands', async () => {
     let isBroken = true
     const { sallyport, request, answer, logger, sent } = reporting(() => {

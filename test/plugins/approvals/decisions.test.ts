@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ADA, approving, BOB, HOUR_MS, NAME, REFUND, refusal } from './approving.ts'
 
 const AT = '2027-01-15T12:00:00.000Z'
@@ -151,6 +151,17 @@ describe('the use of an accepted action', () => {
     expect(await use()).toEqual({ consumed: true, first: false })
     expect(await refusal(use('u2'))).toBe('409 approval_consumed')
     expect(await sallyport.approvals.get(NAME)).toMatchObject({ consumed: { useId: 'u1', consumedAt: AT } })
+  })
+
+  it('It reports no end again, and cancels nothing', async () => {
+    const answered = vi.fn(() => undefined)
+    const { sallyport, request, answer, use } = approving({ options: { answered } })
+    await request()
+    await answer()
+    await sallyport.worker.runDue()
+    await use()
+    await sallyport.worker.runDue()
+    expect(answered).toHaveBeenCalledTimes(1)
   })
 
   it('Of concurrent uses exactly one gets it', async () => {

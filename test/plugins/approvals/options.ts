@@ -64,7 +64,10 @@ export const approvalsOptions: PluginOptionRows = {
     ),
     plugin(
       'ApprovalReminder',
-      { afterMs: [undefined, ...outside(60_000, 30 * DAY_MS)], approvers: [...LIST, [], [''], ['a\0b']] },
+      {
+        afterMs: [undefined, ...outside(60_000, 30 * DAY_MS)],
+        approvers: [...LIST, [], [''], ['a\0b'], Array.from({ length: 51 }, () => 'a')],
+      },
       'events.ask.reminders[0]',
     ),
     plugin(

@@ -73,6 +73,7 @@ describe('a wait for the end of an approval', () => {
     await sallyport.stop()
     expect(await stopped).toMatchObject({ status: 'open' })
     await thenIn(0)
+    expect(await sallyport.approvals.wait({ ...NAME, approvalId: 'other' })).toMatchObject({ status: 'open' })
   })
 
   it('All waits of a process share one read each second', async () => {
