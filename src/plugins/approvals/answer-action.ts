@@ -1,7 +1,7 @@
 import { isRefused, type Refused } from '../../core/answers/result.ts'
 import type { OpenAction, OpenAnswer, OpenRequest } from '../../core/endpoints.ts'
 import type { SignedLinks } from '../../core/links/signed-links.ts'
-import { contentSecurityPolicy, LINK_HEADERS } from '../../pages/page-headers.ts'
+import { headerText, pageAnswers } from '../../pages/page-headers.ts'
 import { answerApproval } from './decide-approval.ts'
 import type { ApprovalDeps } from './deps.ts'
 import type { ApprovalRecord } from './find-approval.ts'
@@ -21,8 +21,7 @@ interface PageDeps extends ApprovalDeps {
 
 interface Prepared extends PageDeps {
   readonly pages: AnswerPages
-  /** Content-Security-Policy of all pages. */
-  policy(): Promise<string>
+  readonly answer: ReturnType<typeof pageAnswers>
 }
 
 /**
@@ -31,15 +30,7 @@ interface Prepared extends PageDeps {
  */
 export function answerAction(deps: PageDeps): OpenAction {
   const pages = answerPages(deps.page)
-  let policy: Promise<string> | undefined
-  const prepared: Prepared = {
-    ...deps,
-    pages,
-    policy() {
-      policy ??= contentSecurityPolicy(pages.style)
-      return policy
-    },
-  }
+  const prepared: Prepared = { ...deps, pages, answer: pageAnswers(pages) }
   return {
     name: 'approval_page',
     methods: ['GET', 'HEAD', 'POST'],
@@ -74,12 +65,7 @@ async function answerPage(link: ApprovalLink | undefined, request: OpenRequest, 
       if (stored.end) return show(409, { show: 'late', approval, user }, request, deps)
       return show(422, { show: 'question', approval, user, ...answer }, request, deps)
     }
-    const decided = await answerApproval(
-      find,
-      { ...answer, user } as Parameters<typeof answerApproval>[1],
-      'link',
-      deps,
-    )
+    const decided = await answerApproval(find, { ...answer, user }, 'link', deps)
     return isRefused(decided)
       ? await showRefused(decided, { user, find }, request, deps)
       : show(200, { show: 'answered', approval: decided, user }, request, deps)
@@ -122,31 +108,15 @@ async function findLinked(
 
 /** The fields of a form. Another body has none. */
 function formOf({ headers, body }: OpenRequest): URLSearchParams {
-  const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(oneOf(headers['content-type']))
+  const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headerText(headers['content-type']))
   return new URLSearchParams(isForm ? new TextDecoder().decode(body) : '')
 }
 
-async function show(
+function show(
   status: number,
   view: AnswerView,
   { headers }: OpenRequest,
-  { pages, policy }: Prepared,
+  { pages, answer }: Prepared,
 ): Promise<OpenAnswer> {
-  const { language, html } = pages.render(view, oneOf(headers['accept-language']))
-  return {
-    status,
-    headers: {
-      ...LINK_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-language': language,
-      vary: 'accept-language',
-      'content-security-policy': await policy(),
-      ...(status === 503 && { 'retry-after': '1' }),
-    },
-    text: html,
-  }
-}
-
-function oneOf(value: string | readonly string[] | undefined): string {
-  return typeof value === 'string' ? value : (value?.[0] ?? '')
+  return answer(status, pages.render(view, headerText(headers['accept-language'])))
 }

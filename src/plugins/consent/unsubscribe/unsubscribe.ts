@@ -2,7 +2,7 @@ import type { ErrorContext, FaultLine } from '../../../core/answers/report-fault
 import type { OpenAction, OpenAnswer, OpenRequest } from '../../../core/endpoints.ts'
 import type { SignedLinks } from '../../../core/links/signed-links.ts'
 import { type Awaitable, andThen } from '../../../model/awaitable.ts'
-import { contentSecurityPolicy, LINK_HEADERS } from '../../../pages/page-headers.ts'
+import { headerText, LINK_HEADERS, pageAnswers, RETRY } from '../../../pages/page-headers.ts'
 import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 
@@ -68,8 +68,7 @@ export function unsubscribeAction(deps: UnsubscribeDeps): OpenAction {
 
 interface Prepared extends UnsubscribeDeps {
   readonly pages: UnsubscribePages
-  /** Content-Security-Policy of all pages. */
-  policy(): Promise<string>
+  readonly answer: ReturnType<typeof pageAnswers>
 }
 
 /**
@@ -82,15 +81,7 @@ export function unsubscribeEndpoint(
   deps: UnsubscribeDeps,
 ): (token: string) => ((request: OpenRequest) => Promise<OpenAnswer>) | undefined {
   const pages = unsubscribePages(deps.page)
-  let policy: Promise<string> | undefined
-  const prepared: Prepared = {
-    ...deps,
-    pages,
-    policy() {
-      policy ??= contentSecurityPolicy(pages.style)
-      return policy
-    },
-  }
+  const prepared: Prepared = { ...deps, pages, answer: pageAnswers(pages) }
   return (token) => {
     const reading = readLink(token, deps.links)
     if (reading === undefined) return undefined
@@ -107,7 +98,6 @@ export function unsubscribeEndpoint(
 }
 
 const FAILED = { level: 'error', event: 'request.failed' } as const
-const RETRY = { 'retry-after': '1' }
 
 async function handle(link: UnsubscribeLink, request: OpenRequest, deps: Prepared): Promise<OpenAnswer> {
   if (request.method === 'GET' || request.method === 'HEAD') return page(200, 'asked', link, request, deps)
@@ -128,7 +118,7 @@ const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:
 
 /** True for the field `scope=all`. A body that is no form, or malformed, counts as a one-click request: mail providers never get an error. */
 async function asksForAll({ headers, body }: OpenRequest): Promise<boolean> {
-  const type = oneOf(headers['content-type'])
+  const type = headerText(headers['content-type'])
   if (!FORM.test(type)) return false
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
@@ -138,32 +128,16 @@ async function asksForAll({ headers, body }: OpenRequest): Promise<boolean> {
   }
 }
 
-async function page(
+function page(
   status: number,
   state: PageState,
   { category }: UnsubscribeLink,
   { headers }: OpenRequest,
-  { pages, policy }: Prepared,
+  { pages, answer }: Prepared,
 ): Promise<OpenAnswer> {
-  const { language, html } = pages.render(state, category, oneOf(headers['accept-language']))
-  return {
-    status,
-    headers: {
-      ...LINK_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-language': language,
-      vary: 'accept-language',
-      'content-security-policy': await policy(),
-      ...(status === 503 && RETRY),
-    },
-    text: html,
-  }
+  return answer(status, pages.render(state, category, headerText(headers['accept-language'])))
 }
 
 function plain(status: number, text: string, headers: OpenAnswer['headers'] = {}): OpenAnswer {
   return { status, headers: { ...LINK_HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers }, text }
-}
-
-function oneOf(header: string | readonly string[] | undefined): string {
-  return typeof header === 'string' ? header : (header?.join(',') ?? '')
 }
