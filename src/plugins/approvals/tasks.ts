@@ -88,7 +88,7 @@ function isEvent(value: unknown): value is AnsweredEvent {
   return typeof eventType === 'string' && typeof recipient === 'string'
 }
 
-const EVERY_MS = 5_000
+const EVERY_MS = 10_000
 
 /** Steps in the life of the tasks. */
 export interface Tasks {
@@ -98,7 +98,7 @@ export interface Tasks {
   stop(): Promise<void>
 }
 
-/** Does what is due every five seconds while started. */
+/** Does what is due every ten seconds while started. */
 export function approvalTasks(work: () => Promise<void>, clock: Clock): Tasks {
   let running: Promise<void> | undefined
   let isStarted = false
