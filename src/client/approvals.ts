@@ -14,7 +14,7 @@ import type {
 } from '../model/approval-calls.ts'
 import { whole } from '../options/checks.ts'
 import type { Checks } from '../options/read-options.ts'
-import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
+import { type CallOptions, type ClientOptions, callerOf, posterOf, SIGNAL_CHECKS } from './caller.ts'
 import { checkOptions } from './check-options.ts'
 
 export type { CallOptions, ClientOptions, FetchLike } from './caller.ts'
@@ -70,24 +70,16 @@ const MAX_POLL_MS = 30_000
 export function createApprovalClient(options: ClientOptions): ApprovalClient {
   const call = callerOf('createApprovalClient', options)
   const pollMs = Math.min(MAX_POLL_MS, Math.floor((options.timeoutMs ?? 10_000) / 2))
-  const post = async <Answer>(
-    path: string,
-    content: object,
-    member: string,
-    { signal }: CallOptions = {},
-  ): Promise<Answer> => {
-    checkOptions(path, { signal }, SIGNAL_CHECKS)
-    return call({ path: `${APPROVAL}${path}`, content, member }, { signal })
-  }
+  const post = posterOf(call)
   return {
-    request: (request, own) => post('', request, 'approvalId', own),
+    request: (request, own) => post(APPROVAL, request, 'approvalId', own),
     async wait({ sessionId, approvalId, waitMs = MAX_WAIT_MS, signal }) {
       checkOptions('wait', { waitMs, signal }, WAIT_CHECKS)
       const until = Date.now() + waitMs
-      const session = sessionId === undefined ? '' : `sessionId=${encodeURIComponent(sessionId)}&`
       for (;;) {
         const leftMs = Math.max(0, until - Date.now())
-        const path = `${APPROVAL}${one(approvalId)}?${session}waitMs=${Math.min(pollMs, leftMs)}`
+        const query = `sessionId=${encodeURIComponent(sessionId)}&waitMs=${Math.min(pollMs, leftMs)}`
+        const path = `${one(approvalId)}?${query}`
         const view = await call<ApprovalView>({ path, member: 'approvalId' }, { signal })
         if (view.status !== 'open' || leftMs === 0) return view
       }
@@ -106,5 +98,5 @@ const WAIT_CHECKS: Checks<Pick<ApprovalWait, 'waitMs' | 'signal'>> = {
 const APPROVAL = 'agents/session/approval'
 
 function one(approvalId: string): string {
-  return `/${encodeURIComponent(approvalId)}`
+  return `${APPROVAL}/${encodeURIComponent(approvalId)}`
 }

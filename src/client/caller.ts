@@ -107,6 +107,16 @@ export function callerOf(name: string, options: ClientOptions): Caller {
   }
 }
 
+/** Sends a body by POST, and checks the options of the call. */
+export type Poster = <Answer>(path: string, content: object, member: string, options?: CallOptions) => Promise<Answer>
+
+export function posterOf(call: Caller): Poster {
+  return async (path, content, member, { signal } = {}) => {
+    checkOptions(path, { signal }, SIGNAL_CHECKS)
+    return call({ path, content, member }, { signal })
+  }
+}
+
 export const SIGNAL_CHECKS: Checks<CallOptions> = {
   signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal', kindOf),
 }

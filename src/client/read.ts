@@ -16,7 +16,7 @@ import type { Statistics } from '../model/statistics.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
 import type { UnsentReason } from '../model/unsent-reason.ts'
-import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
+import { type CallOptions, type ClientOptions, callerOf, posterOf, SIGNAL_CHECKS } from './caller.ts'
 import { checkOptions } from './check-options.ts'
 
 export type { RunFilter } from '../model/run-filter.ts'
@@ -162,15 +162,7 @@ export function createReadClient(options: ClientOptions): ReadClient {
     checkOptions(path, { signal }, SIGNAL_CHECKS)
     return call({ path: path + queryOf(query), member }, { signal })
   }
-  const post = async <Answer>(
-    path: string,
-    content: object,
-    member: string,
-    { signal }: CallOptions = {},
-  ): Promise<Answer> => {
-    checkOptions(path, { signal }, SIGNAL_CHECKS)
-    return call({ path, content, member }, { signal })
-  }
+  const post = posterOf(call)
   const dispatch = (dispatchId: string): string => `${DISPATCHES}/${encodeURIComponent(dispatchId)}`
   const session = (sessionId: string): string => `${SESSIONS}/${encodeURIComponent(sessionId)}`
   return {

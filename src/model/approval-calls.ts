@@ -1,10 +1,10 @@
 import type { ApprovalAction, ApprovalView } from './approval.ts'
 import type { JsonObject } from './json.ts'
 
-/** Which approval: of which session. A session token has its own session. */
+/** The session of an approval. */
 export interface ApprovalOf {
-  /** Default: that of the session token. */
-  readonly sessionId?: string | undefined
+  /** 1-200 visible ASCII characters, and not `.` or `..`. */
+  readonly sessionId: string
 }
 
 /** Body of `POST /api/agents/session/approval`. */
@@ -14,7 +14,7 @@ export interface ApprovalRequest extends ApprovalOf {
   readonly approvalId?: string | undefined
   /** The question, 1-4,000 characters. */
   readonly message: string
-  /** What is to be approved, at most 32 KiB as canonical JSON. Default: the message alone. */
+  /** The action to approve, at most 32 KiB as canonical JSON. Default: the message alone. */
   readonly action?: ApprovalAction | undefined
   /** An `AnswerSchema`: what an acceptance contains. Excludes `choices`. Default: nothing. */
   readonly schema?: JsonObject | undefined
@@ -37,13 +37,13 @@ export interface AnswerRequest extends ApprovalOf {
   readonly content?: JsonObject | undefined
   /** 1-1,000 characters. */
   readonly comment?: string | undefined
-  /** Of the action that the user saw: another one is refused. Default: not compared. */
+  /** Digest of the action that the user saw: another one is refused. Default: not compared. */
   readonly digest?: string | undefined
 }
 
 /** Body of `POST /api/agents/session/approval/{approvalId}/consume`. */
 export interface ConsumeRequest extends ApprovalOf {
-  /** What is to be done. Absent: as the request, which named none. */
+  /** The action to do. Absent: the request named none. */
   readonly action?: ApprovalAction | undefined
   /** The use, 1-200 characters: the same after a crash. */
   readonly useId: string

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from './json.ts'
  */
 export type ApprovalStatus = 'open' | 'accepted' | 'declined' | 'expired' | 'cancelled'
 
-/** What an agent wants to do: the name of a tool and its arguments, exactly as it will call it. */
+/** An action that an agent wants to do: the name of a tool and its arguments, exactly as it will call it. */
 export interface ApprovalAction {
   readonly name: string
   readonly args: JsonObject
@@ -80,8 +80,8 @@ export interface AnswerSchema {
 /** Content of an answer: a value of each field of the schema. */
 export type AnswerContent = Readonly<Record<string, JsonValue>>
 
-/** How it was proved who answers: a link of a message, the session of the host's own page, the console, or the word of an application. */
-export type AnswerProof = 'link' | 'session' | 'console' | 'application'
+/** Proof of who answers: the link of a message, or the word of an application. */
+export type AnswerProof = 'link' | 'application'
 
 /** An answer of one approver. */
 export interface ApprovalAnswer {
@@ -103,7 +103,7 @@ export interface ApprovalView {
   readonly runId: string
   readonly eventType: string
   readonly status: ApprovalStatus
-  /** Id of the credential that asked; of exchanged session tokens, the one that the host issued. */
+  /** Id of the credential that asked; `host`: this process. */
   readonly requester: string
   /** Recipients who may answer. */
   readonly approvers: readonly string[]
@@ -115,7 +115,7 @@ export interface ApprovalView {
   readonly message?: string
   /** Only if it is read alone, or with `content: true`. */
   readonly action?: ApprovalAction
-  /** What an answer contains. Absent: nothing. */
+  /** Schema of what an answer contains. Absent: nothing. */
   readonly schema?: AnswerSchema
   /** In the order of time. */
   readonly answers: readonly ApprovalAnswer[]

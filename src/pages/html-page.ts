@@ -9,7 +9,7 @@ interface PageParts {
   readonly sender: string | undefined
   /** Content of the one `<style>` element, without `</style`. */
   readonly style: string
-  /** What follows the heading. */
+  /** Content after the heading. */
   readonly body: Html
 }
 

@@ -11,7 +11,9 @@ const PAGING = ['cursor', 'limit']
  * @param clientMethods Methods of the client, by place.
  */
 export function pathTable(clientMethods: ReadonlyMap<string, string>): readonly string[] {
-  const rows = ALL_CALLS.map((action) => {
+  // The guide to approvals has the paths of agents.
+  const calls = ALL_CALLS.filter(({ path }) => !path.startsWith('/api/agents/session/approval'))
+  const rows = calls.map((action) => {
     const { method, name, path } = action
     const place = method === 'POST' ? `POST ${path}` : path
     const called = clientMethods.get(placeOf(`${method} ${path}`))

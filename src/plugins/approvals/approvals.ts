@@ -78,7 +78,7 @@ export function approvals(options: ApprovalsOptions): Plugin<'approvals', Approv
             waiters.start()
             tasks.start()
             // An end of any process is reported by the first one that hears of it.
-            stopListening ??= core.onWake(TOPIC, () => void tasks.runDue())
+            if (given.answered) stopListening ??= core.onWake(TOPIC, () => void tasks.runDue())
           },
           runDue: () => tasks.runDue(),
           async stop() {

@@ -12,7 +12,7 @@ const text = (max: number) => {
 }
 
 const object = v.custom<JsonObject>(isJsonObject, 'expected object')
-const sessionId = optional(v.pipe(text(200), v.regex(SESSION_ID, SESSION_ID_EXPECTED)))
+const sessionId = v.pipe(text(200), v.regex(SESSION_ID, SESSION_ID_EXPECTED))
 const runId = v.pipe(text(200), v.regex(RUN_ID, RUN_ID_EXPECTED))
 const action = optional(objectOf({ name: text(200), args: object }))
 

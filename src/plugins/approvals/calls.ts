@@ -2,12 +2,12 @@ import { isRefused, type Refused } from '../../core/answers/result.ts'
 import { insufficientScope } from '../../core/authenticate.ts'
 import type { ApprovalView } from '../../model/approval.ts'
 import type { ApprovalResult, ConsumedApproval } from '../../model/approval-calls.ts'
-import { type Principal, rootIdOf } from '../../model/principal.ts'
+import type { Principal } from '../../model/principal.ts'
 import { optionError } from '../../options/read-options.ts'
 import { readAnswer, readConsume, readPlain, readRequest } from './bodies.ts'
 import { answerApproval, cancelApproval, consumeApproval, readApproval } from './decide-approval.ts'
-import type { ApprovalDeps, Asker } from './deps.ts'
-import { findApproval, sessionOf } from './find-approval.ts'
+import type { ApprovalDeps } from './deps.ts'
+import { findApproval } from './find-approval.ts'
 import { requestApproval } from './request-approval.ts'
 import type { Approvals } from './service.ts'
 import type { Waiters } from './waiters.ts'
@@ -30,47 +30,39 @@ export function approvalCalls(
 ): ApprovalCalls {
   return {
     list,
-    request: ({ tenant: _, ...body }, principal) =>
-      asking(principal, readRequest(body), (asker, asked) => requestApproval(asker, asked, deps)),
-    async read({ approvalId = '', sessionId, waitMs }, principal) {
-      const read = readQuery(principal, sessionId, waitMs)
-      return asking(principal, read, (asker, of) => readApproval(asker, { ...of, approvalId }, deps))
+    request: ({ tenant, ...body }, principal) =>
+      asking(principal, readRequest(body), (asked) => requestApproval({ tenant, id: principal.id }, asked, deps)),
+    async read({ tenant, approvalId = '', sessionId, waitMs }, principal) {
+      const read = readQuery(sessionId, waitMs)
+      return asking(principal, read, (of) => readApproval({ tenant, approvalId, ...of }, of, deps))
     },
-    cancel: ({ tenant: _, approvalId = '', ...body }, principal) =>
-      asking(principal, readPlain(body), (asker, of) => cancelApproval(asker, approvalId, of, deps)),
-    consume: ({ tenant: _, approvalId = '', ...body }, principal) =>
-      asking(principal, readConsume(body), (asker, use) => consumeApproval(asker, approvalId, use, deps)),
+    cancel: ({ tenant, approvalId = '', ...body }, principal) =>
+      asking(principal, readPlain(body), (of) => cancelApproval({ tenant, approvalId, ...of }, deps)),
+    consume: ({ tenant, approvalId = '', ...body }, principal) =>
+      asking(principal, readConsume(body), (use) => consumeApproval({ tenant, approvalId, ...use }, use, deps)),
     async answer({ tenant, approvalId = '', ...body }) {
       const given = readAnswer(body)
       if (isRefused(given)) return given
-      const asker = { tenant, id: '' }
-      const sessionId = sessionOf(asker, given.sessionId)
-      if (isRefused(sessionId)) return sessionId
-      return answerApproval(() => findApproval(asker, sessionId, approvalId, deps), given, 'application', deps)
+      const { sessionId } = given
+      return answerApproval(() => findApproval({ tenant, sessionId, approvalId }, deps), given, 'application', deps)
     },
   }
 }
 
-/** Calls with the asker of a principal, unless the body is refused, or the principal is a session token. */
+/** Makes a call of an application, unless its body is refused. A session token makes none. */
 async function asking<Body, Result>(
-  principal: Principal,
+  { sessionId }: Principal,
   body: Body | Refused,
-  call: (asker: Asker, body: Body) => Promise<Result | Refused>,
+  call: (body: Body) => Promise<Result | Refused>,
 ): Promise<Result | Refused> {
   if (isRefused(body)) return body
-  const { tenant, sessionId } = principal
-  if (sessionId !== undefined) return insufficientScope('The session token grants no approvals.')
-  return call({ tenant, id: rootIdOf(principal) }, body)
+  return sessionId === undefined ? call(body) : insufficientScope('The session token grants no approvals.')
 }
 
 const MAX_WAIT_MS = 30_000
 
 /** @throws {SallyportError} `option_invalid`, with all problems of the parameters. */
-function readQuery(
-  principal: Principal,
-  sessionId: unknown = principal.sessionId,
-  waitMs: unknown = '0',
-): { readonly sessionId: string; readonly waitMs: number } {
+function readQuery(sessionId: unknown, waitMs: unknown = '0'): { readonly sessionId: string; readonly waitMs: number } {
   const isWait = typeof waitMs === 'string' && /^\d{1,5}$/.test(waitMs) && Number(waitMs) <= MAX_WAIT_MS
   const isSession = typeof sessionId === 'string' && sessionId !== ''
   optionError('get_approval', [

@@ -108,7 +108,7 @@ function reminderProblems({ reminders }: Readonly<Record<string, unknown>>): rea
   return isMany ? [{ field: 'reminders', detail: `has ${reminders.length} entries; at most ${MAX_REMINDERS}` }] : []
 }
 
-/** Links that an approval's message can have: the page, with a preselected answer or without. */
+/** Names of the links of a message that asks. All lead to the page. */
 export const LINKS: readonly string[] = ['answer', 'accept', 'decline']
 
 /** Finds events that cannot ask for approval, and other events that read a link of approvals. */

@@ -11,14 +11,3 @@ export interface ApprovalDeps extends Pick<PluginCore, 'clock' | 'ids' | 'commit
   readonly records: ApprovalRecords
   readonly options: ApprovalsOptions
 }
-
-/** Who asks, waits, withdraws or uses: an application or a session token. */
-export interface Asker {
-  readonly tenant: string
-  /** Id of the credential; of an exchanged session token, the one that the host issued. */
-  readonly id: string
-  /** The only session that it may ask for. Absent: all. */
-  readonly sessionId?: string | undefined
-  /** The only run that it may ask for. Absent: all of the session. */
-  readonly runId?: string | undefined
-}

@@ -21,8 +21,6 @@ const answer = s.object<ApprovalAnswer>('ApprovalAnswer', 'An answer of one appr
   answer: s.among({ accept: true, decline: true }),
   proof: s.oneOf('How it was proved who answers.', {
     link: 'A link that was sent to the approver.',
-    session: 'A session of the host.',
-    console: 'The console.',
     application: 'The word of an application.',
   }),
   answeredAt: s.instant(),
@@ -47,7 +45,7 @@ const VIEW: FieldsOf<ApprovalView> = {
     expired: 'Nobody decided in time, which is no decline.',
     cancelled: 'The requester withdrew it.',
   }),
-  requester: s.text('Id of the credential that asked; of exchanged session tokens, the first one.'),
+  requester: s.text('Id of the credential that asked; `host`: the process of the host.'),
   approvers: s.list(s.text(), 'Recipients who may answer.'),
   required: s.whole(1, 'Number of approvers who must accept.'),
   digest: s.optional(s.text('SHA-256 of the canonical JSON (RFC 8785) of `{ name, args }`, hex.')),
@@ -76,9 +74,8 @@ type Field = { readonly schema: OpenApiSchema }
 const text = (maxLength: number, description: string): Field => ({
   schema: { type: 'string', minLength: 1, maxLength, description },
 })
-const sessionId = text(200, 'Default: that of the session token.')
+const sessionId = text(200, 'The session of the approval.')
 const ACTION: Field = { schema: action.json }
-const IN_QUERY = { sessionId: { about: 'Default: that of the session token.' } }
 
 const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   request_approval: {
@@ -103,7 +100,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
       },
       expiresInMs: { schema: { type: 'integer', minimum: 60_000, description: 'Default: the maximum of the event.' } },
     },
-    required: [['runId', 'message', 'eventType']],
+    required: [['sessionId', 'runId', 'message', 'eventType']],
     problems: [
       ...(['approval_conflict', 'approval_unreachable', 'approval_link_missing', 'template_data_missing'] as const),
       ...(['directory_unavailable', 'policy_unavailable', 'guard_unavailable'] as const),
@@ -116,7 +113,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     tag: 'agents',
     about: 'Answers when it has ended, or after `waitMs`: then it is still `open`.',
     fields: {
-      ...IN_QUERY,
+      sessionId: { about: 'The session of the approval. Required.' },
       waitMs: { about: 'Longest wait.', schema: { type: 'integer', minimum: 0, maximum: 30_000, default: 0 } },
     },
     answer: approval,
@@ -127,6 +124,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     tag: 'agents',
     about: 'A repetition changes nothing.',
     fields: { sessionId },
+    required: [['sessionId']],
     problems: ['approval_answered', 'approval_ended'],
     answer: result,
   },
@@ -136,7 +134,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     tag: 'agents',
     about: 'Before the action is done. It goes to one `useId`, and to the same one again after a crash.',
     fields: { sessionId, action: ACTION, useId: text(200, 'The use: the same after a crash.') },
-    required: [['useId']],
+    required: [['sessionId', 'useId']],
     problems: ['approval_conflict', 'approval_not_accepted', 'approval_consumed', 'approval_ended'],
     answer: use,
   },
@@ -146,7 +144,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     tag: 'agents',
     about: 'For applications that have proved who the user is. An answer is final.',
     fields: {
-      sessionId: text(200, 'The session of the approval.'),
+      sessionId,
       user: text(2_048, 'One of `approvers`.'),
       answer: { schema: { type: 'string', enum: ['accept', 'decline'] } },
       content: { schema: content.json },

@@ -15,8 +15,8 @@ import type { PreparedDispatch } from '../plugin.ts'
 import { actionDigest } from './action-digest.ts'
 import { approvalKey, type StoredPrompt, type StoredTask, shortHash, taskKey } from './approval-records.ts'
 import { type ApprovalEvent, LINKS, MAX_APPROVERS, MAX_EXPIRES_IN_MS } from './check-options.ts'
-import type { ApprovalDeps, Asker } from './deps.ts'
-import { findApproval, notFound, sessionOf } from './find-approval.ts'
+import type { ApprovalDeps } from './deps.ts'
+import { findApproval, notFound } from './find-approval.ts'
 import { checkAnswerSchema } from './schema/check-answer-schema.ts'
 import { choicesSchema } from './schema/field-kinds.ts'
 import { type StoredApproval, viewApproval } from './stored-approval.ts'
@@ -26,18 +26,21 @@ const LEAST_EXPIRES_IN_MS = 60_000
 /** Longest wait for the host's function that names the approvers. */
 const APPROVERS_MS = 5_000
 
+/** The caller who asks. */
+export interface Asker {
+  readonly tenant: string
+  /** Id of its credential. */
+  readonly id: string
+}
+
 /** Asks approvers: stores the approval together with the messages to them, once for each id. */
 export async function requestApproval(
-  asker: Asker,
+  { tenant, id: requester }: Asker,
   asked: ApprovalRequest,
   deps: ApprovalDeps,
 ): Promise<ApprovalResult | Refused> {
   const { clock, ids, options } = deps
-  const sessionId = sessionOf(asker, asked.sessionId)
-  if (isRefused(sessionId)) return sessionId
-  const { runId, message, action, eventType, approvalId = ids.next('apv') } = asked
-  if (asker.runId !== undefined && asker.runId !== runId)
-    return insufficientScope('The session token is for another run.')
+  const { sessionId, runId, message, action, eventType, approvalId = ids.next('apv') } = asked
   const rule = Object.hasOwn(options.events, eventType) ? options.events[eventType] : undefined
   if (!rule) return invalid([{ pointer: '/eventType', code: 'not_allowed', detail: 'asks for no approval' }])
   const issues = issuesOf(asked, rule)
@@ -46,10 +49,10 @@ export async function requestApproval(
 
   const isOfRequest = (stored: StoredApproval): boolean =>
     stored.digest === digest && stored.runId === runId && (digest !== undefined || stored.message === message)
-  const known = await findApproval({ tenant: asker.tenant, id: asker.id }, sessionId, approvalId, deps)
+  const known = await findApproval({ tenant, sessionId, approvalId }, deps)
   if (known) return replayed(known.body, isOfRequest)
 
-  const approvers = await approversFor({ ...asked, sessionId, tenant: asker.tenant }, rule, deps)
+  const approvers = await approversFor({ ...asked, tenant }, rule, deps)
   const { recipients = approvers } = asked
   const foreign = recipients.flatMap((recipient, at): Issue[] =>
     approvers.includes(recipient)
@@ -70,16 +73,16 @@ export async function requestApproval(
   const expiresInMs = asked.expiresInMs ?? maxExpiresInMs
   const schema = asked.choices ? choicesSchema(asked.choices) : (asked.schema as AnswerSchema | undefined)
   const draft: Omit<StoredApproval, 'prompts'> = {
-    ...{ approvalId, sessionId, session: await shortHash(sessionId), runId, eventType, requester: asker.id, message },
+    ...{ approvalId, sessionId, session: await shortHash(sessionId), runId, eventType, requester, message },
     ...(action && { action }),
     ...(digest !== undefined && { digest }),
     ...(schema && { schema }),
     ...{ approvers: all, required, createdAt: now, expiresAt: now + expiresInMs, answers: [] },
   }
-  const prompts = await planPrompts(asker.tenant, draft, asks, rule, deps)
+  const prompts = await planPrompts(tenant, draft, asks, rule, deps)
   if (isRefused(prompts)) return prompts
   const stored = { ...draft, prompts: prompts.map(({ prepared }) => prepared.dispatchId) }
-  return storeRequest(asker.tenant, stored, prompts, isOfRequest, deps)
+  return storeRequest(tenant, stored, prompts, isOfRequest, deps)
 }
 
 function issuesOf(
@@ -121,7 +124,7 @@ const RECIPIENTS = `a list of 1 to ${MAX_APPROVERS} recipients, each of 1 to 2,0
 
 /** Asks the host who may approve. */
 function approversFor(
-  { tenant, eventType, sessionId, runId, message, action }: ApprovalRequest & { sessionId: string; tenant: string },
+  { tenant, eventType, sessionId, runId, message, action }: ApprovalRequest & Pick<Asker, 'tenant'>,
   rule: ApprovalEvent,
   { clock }: Pick<ApprovalDeps, 'clock'>,
 ): Promise<readonly string[]> {

@@ -19,8 +19,8 @@ import { type ListOptions, pageChecks } from '../../services/pagination.ts'
 import { shortHash } from './approval-records.ts'
 import { readAnswer, readConsume, readRequest } from './bodies.ts'
 import { answerApproval, cancelApproval, consumeApproval, readApproval } from './decide-approval.ts'
-import type { ApprovalDeps, Asker } from './deps.ts'
-import { findApproval } from './find-approval.ts'
+import type { ApprovalDeps } from './deps.ts'
+import { type ApprovalPlace, findApproval } from './find-approval.ts'
 import { requestApproval } from './request-approval.ts'
 import { viewApproval } from './stored-approval.ts'
 import type { Waiters } from './waiters.ts'
@@ -52,7 +52,6 @@ export interface ConsumeInput extends ApprovalName, Omit<ConsumeRequest, 'sessio
 
 /** Filter of approvals: those that match all given options, newest first. */
 export interface ApprovalListOptions extends Omit<ListOptions, 'sessionId'> {
-  /** Excludes `status`. */
   readonly sessionId?: string | undefined
   /** `open` or ended. Default: all. */
   readonly status?: 'open' | 'ended' | undefined
@@ -87,6 +86,7 @@ const WAIT: Checks<ApprovalWaitOptions> = {
   waitMs: whole(0, MAX_WAIT_MS),
   signal: has('an AbortSignal', 'addEventListener', 'removeEventListener'),
 }
+const REQUEST = 'approvals.request'
 const LIST = 'approvals'
 const LIST_CHECKS: Checks<ApprovalListOptions> = {
   ...pageChecks(LIST),
@@ -95,21 +95,32 @@ const LIST_CHECKS: Checks<ApprovalListOptions> = {
   content: bool,
 }
 
+/** The place of an approval, in the default tenant if none is named. */
+function placeIn({ tenant = 'default', sessionId, approvalId }: ApprovalName): ApprovalPlace {
+  return { tenant, sessionId, approvalId }
+}
+
+/** @throws {SallyportError} `option_invalid`, with all problems of the name. */
+function named(call: string, name: ApprovalName): ApprovalPlace {
+  return placeIn(readOptions(call, name, NAME))
+}
+
 export function approvalsOf(deps: ApprovalDeps & { readonly waiters: Waiters }): Approvals {
-  const hostOf = (of: TenantScope): Asker => ({ tenant: tenantOf('approvals', { tenant: of.tenant }), id: HOST })
   return {
     request: ({ tenant, ...request }) =>
       orThrow(() => {
         const asked = readRequest(request)
-        return isRefused(asked) ? asked : requestApproval(hostOf({ tenant }), asked, deps)
+        return isRefused(asked)
+          ? asked
+          : requestApproval({ tenant: tenantOf(REQUEST, { tenant }), id: HOST }, asked, deps)
       }),
     async wait(of) {
-      const { waitMs = MAX_WAIT_MS, ...read } = readOptions('approvals.wait', of, WAIT)
-      return orThrow(() => readApproval(hostOf(of), { ...read, waitMs }, deps))
+      const { waitMs = MAX_WAIT_MS, signal, ...name } = readOptions('approvals.wait', of, WAIT)
+      return orThrow(() => readApproval(placeIn(name), { waitMs, signal }, deps))
     },
     async get(of) {
-      const read = readOptions('approvals.get', of, NAME)
-      const found = await refusing(() => readApproval(hostOf(of), read, deps))
+      const place = named('approvals.get', of)
+      const found = await refusing(() => readApproval(place, { waitMs: 0 }, deps))
       if (isRefused(found) && found.refused === 'approval_not_found') return undefined
       return orThrow(() => found)
     },
@@ -122,32 +133,34 @@ export function approvalsOf(deps: ApprovalDeps & { readonly waiters: Waiters }):
         limit,
         cursor,
       } = readOptions('approvals.list', options, LIST_CHECKS)
-      const place = await placeOf(sessionId, status)
-      const page = await deps.records.approvals.list(tenant, { ...place, reverse: true, limit, cursor })
-      return { ...page, items: page.items.map(({ body }) => viewApproval(body, content)) }
+      const listed = await listOf(sessionId, status)
+      const page = await deps.records.approvals.list(tenant, { ...listed, reverse: true, limit, cursor })
+      const matching = page.items.filter(({ body }) => status === undefined || (status === 'open') === !body.end)
+      return { ...page, items: matching.map(({ body }) => viewApproval(body, content)) }
     },
-    answer: ({ tenant, sessionId, approvalId, ...answer }) =>
+    answer: ({ tenant, approvalId, ...answer }) =>
       orThrow(() => {
-        const given = readAnswer({ ...answer, sessionId })
+        const given = readAnswer(answer)
         if (isRefused(given)) return given
-        const asker = hostOf({ tenant })
-        const find = () => findApproval(asker, sessionId, approvalId, deps)
-        return answerApproval(find, given, 'application', deps)
+        const place = named('approvals.answer', { tenant, sessionId: given.sessionId, approvalId })
+        return answerApproval(() => findApproval(place, deps), given, 'application', deps)
       }),
-    async cancel(of) {
-      const { sessionId, approvalId } = readOptions('approvals.cancel', of, NAME)
-      return orThrow(() => cancelApproval(hostOf(of), approvalId, { sessionId }, deps))
+    cancel: async (of) => {
+      const place = named('approvals.cancel', of)
+      return orThrow(() => cancelApproval(place, deps))
     },
     consume: ({ tenant, approvalId, ...use }) =>
       orThrow(() => {
         const given = readConsume(use)
-        return isRefused(given) ? given : consumeApproval(hostOf({ tenant }), approvalId, given, deps)
+        if (isRefused(given)) return given
+        const place = named('approvals.consume', { tenant, sessionId: given.sessionId, approvalId })
+        return consumeApproval(place, given, deps)
       }),
   }
 }
 
-/** A list and the texts of it that are read. */
-async function placeOf(
+/** The list and the texts of it that are read. One of a session has all statuses. */
+async function listOf(
   sessionId: string | undefined,
   status: 'open' | 'ended' | undefined,
 ): Promise<{ readonly by: string; readonly from?: string; readonly until?: string }> {

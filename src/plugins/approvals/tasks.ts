@@ -101,17 +101,27 @@ export interface Tasks {
 /** Does what is due every ten seconds while started. */
 export function approvalTasks(work: () => Promise<void>, clock: Clock): Tasks {
   let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
   let isStarted = false
   let stopTimer = (): void => {}
 
+  /** A call during the work causes another one: it may be about what became due meanwhile. */
   function runDue(): Promise<void> {
-    running ??= work().finally(() => {
+    if (running) {
+      next ??= running.then(() => {
+        next = undefined
+        return runDue()
+      })
+      return next
+    }
+    running = work().finally(() => {
       running = undefined
     })
     return running
   }
 
   function goOn(): void {
+    stopTimer()
     stopTimer = clock.after(EVERY_MS, () => {
       void runDue().then(() => {
         if (isStarted) goOn()
@@ -129,7 +139,7 @@ export function approvalTasks(work: () => Promise<void>, clock: Clock): Tasks {
     async stop() {
       isStarted = false
       stopTimer()
-      await running
+      await (next ?? running)
     },
   }
 }

@@ -62,6 +62,7 @@ export function approvalWaiters({ clock, max, findEnded, onWake, failed }: Waite
   }
 
   function goOn(): void {
+    stopTimer()
     stopTimer = clock.after(EVERY_MS, () => {
       void read().then(() => {
         if (count > 0) goOn()

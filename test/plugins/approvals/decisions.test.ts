@@ -124,6 +124,25 @@ describe('the end of the time', () => {
   })
 })
 
+describe('lists of approvals', () => {
+  it('They match all filters, newest first, and of one tenant', async () => {
+    const { sallyport, request, answer, clock } = approving()
+    const list = async (options: object) =>
+      (await sallyport.approvals.list(options)).items.map(({ sessionId, approvalId }) => `${sessionId} ${approvalId}`)
+    for (const more of [{}, { approvalId: 'b' }, { sessionId: 's2' }, { tenant: 'other' }]) {
+      await request(more)
+      clock.advance(1)
+    }
+    await answer()
+    expect(await list({})).toEqual(['s2 refund-1', 's1 b', 's1 refund-1'])
+    expect(await list({ sessionId: 's1' })).toEqual(['s1 b', 's1 refund-1'])
+    expect(await list({ status: 'open' })).toEqual(['s2 refund-1', 's1 b'])
+    expect(await list({ sessionId: 's1', status: 'open' })).toEqual(['s1 b'])
+    expect(await list({ sessionId: 's1', status: 'ended' })).toEqual(['s1 refund-1'])
+    expect(await list({ tenant: 'other', status: 'open' })).toEqual(['s1 refund-1'])
+  })
+})
+
 describe('a cancellation', () => {
   it('The requester withdraws the question; a repetition changes nothing', async () => {
     const { sallyport, request, answer, statuses } = approving()
