@@ -147,7 +147,7 @@ export type {
   RunMeasurement,
 } from './model/measurement.ts'
 export type { PreferenceSet } from './model/preference-set.ts'
-export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
+export type { ApprovalGrant, DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
 export type { RecipientKey } from './model/recipient-key.ts'
 export type { RecipientAddress, RecipientProfile } from './model/recipient-profile.ts'

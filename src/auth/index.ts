@@ -4,7 +4,7 @@
  * @module sallyport/auth
  */
 
-export type { DispatchGrant, Operation, ParentToken, Principal } from '../model/principal.ts'
+export type { ApprovalGrant, DispatchGrant, Operation, ParentToken, Principal } from '../model/principal.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 export { anyOf } from './any-of.ts'
 export { type GenerateAppSecretOptions, type GeneratedAppSecret, generateAppSecret } from './app-secret.ts'

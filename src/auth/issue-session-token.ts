@@ -1,5 +1,12 @@
 import type { ConfigProblem } from '../errors.ts'
-import { type DispatchGrant, isUserId, MOST_DISPATCHES, MOST_RUN_EVENTS } from '../model/principal.ts'
+import {
+  type ApprovalGrant,
+  type DispatchGrant,
+  isUserId,
+  MOST_APPROVALS,
+  MOST_DISPATCHES,
+  MOST_RUN_EVENTS,
+} from '../model/principal.ts'
 import { arrayOf, matching, nowClock, whole, word } from '../options/checks.ts'
 import {
   type Check,
@@ -47,9 +54,18 @@ const GRANT: Checks<DispatchGrant> = {
   maxDispatches: whole(1, MOST_DISPATCHES),
 }
 
-const NAMES = ['dispatch', 'runEvents']
+const APPROVAL: Checks<ApprovalGrant> = {
+  events: required(arrayOf(word)),
+  maxApprovals: whole(1, MOST_APPROVALS),
+}
 
-const known = nested<SessionTokenGrants>({ dispatch: nested(GRANT), runEvents: whole(0, MOST_RUN_EVENTS) })
+const NAMES = ['dispatch', 'approval', 'runEvents']
+
+const known = nested<SessionTokenGrants>({
+  dispatch: nested(GRANT),
+  approval: nested(APPROVAL),
+  runEvents: whole(0, MOST_RUN_EVENTS),
+})
 
 /** Quotes an unknown grant only if its name is near a known one: callers have put secrets there. */
 const grants: Check = (value, given) => {
@@ -60,7 +76,7 @@ const grants: Check = (value, given) => {
   const others = Object.fromEntries(Object.entries(value).filter(([name]) => !isForeign(name)))
   const fault = known(others, given)
   return [
-    { detail: `holds a grant other than ${NAMES.join(' and ')}; leave it out` },
+    { detail: `holds a grant other than ${NAMES.join(', ')}; leave it out` },
     ...(typeof fault === 'object' ? fault : []),
   ]
 }
@@ -78,8 +94,9 @@ const CHECKS: Checks<IssueSessionTokenOptions> = {
 }
 
 /**
- * Issues a token for one session, to give to its agent. The agent can record runs of that session, and dispatch only the values in
- * `grants.dispatch`, at most `maxDispatches` times. An empty list permits nothing. Grant little: a prompt injection cannot exceed
+ * Issues a token for one session, to give to its agent. The agent can record runs of that session, dispatch only the values in
+ * `grants.dispatch`, at most `maxDispatches` times, and ask people for approval by the events in `grants.approval`, at most `maxApprovals`
+ * times. An empty list permits nothing. Grant little: a prompt injection cannot exceed
  * the lists. The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id.
  *
  * @throws SallyportError `option_invalid`, with all problems at once: an option is out of range, the key cannot sign, or the grants

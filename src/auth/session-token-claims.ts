@@ -1,5 +1,7 @@
 import {
+  type ApprovalGrant,
   type DispatchGrant,
+  isMaxApprovals,
   isMaxDispatches,
   isRunEvents,
   isRunId,
@@ -27,6 +29,8 @@ export function isJwtShaped(token: string): boolean {
 export interface SessionTokenGrants {
   /** Allowed dispatches: only listed values, compared exactly with those of the request. Default: none. */
   readonly dispatch?: DispatchGrant
+  /** Allowed requests for approval. Default: none. */
+  readonly approval?: ApprovalGrant
   /** Maximum run events that its posts may cause over the life of the token, 0 to 1,000. Default: 20. */
   readonly runEvents?: number
 }
@@ -68,16 +72,22 @@ function isSince(value: unknown, iat: number): value is number {
   return typeof value === 'number' && value >= 0 && value < (iat + 1) * 1_000
 }
 
+const APPROVAL_MEMBERS = ['events', 'maxApprovals']
 const DISPATCH_MEMBERS = ['events', 'channels', 'recipients', 'maxDispatches']
 
-/** Reads the known grants; `undefined` when malformed. Any unknown member makes a dispatch grant malformed: it may be a limit. */
+/** Reads the known grants; `undefined` when malformed. Any unknown member makes a grant malformed: it may be a limit. */
 function readGrants(value: unknown): SessionTokenGrants | undefined {
   if (!isObject(value)) return undefined
-  const { dispatch, runEvents } = value
+  const { dispatch, approval, runEvents } = value
   if (runEvents !== undefined && !isRunEvents(runEvents)) return undefined
-  const granted = dispatch === undefined ? undefined : readDispatchGrant(dispatch)
-  if (dispatch !== undefined && !granted) return undefined
-  return { ...(granted && { dispatch: granted }), ...(runEvents !== undefined && { runEvents }) }
+  const dispatches = dispatch === undefined ? undefined : readDispatchGrant(dispatch)
+  const approvals = approval === undefined ? undefined : readApprovalGrant(approval)
+  if ((dispatch !== undefined && !dispatches) || (approval !== undefined && !approvals)) return undefined
+  return {
+    ...(dispatches && { dispatch: dispatches }),
+    ...(approvals && { approval: approvals }),
+    ...(runEvents !== undefined && { runEvents }),
+  }
 }
 
 function readDispatchGrant(value: unknown): DispatchGrant | undefined {
@@ -89,7 +99,15 @@ function readDispatchGrant(value: unknown): DispatchGrant | undefined {
   return isMaxDispatches(maxDispatches) ? { ...lists, maxDispatches } : undefined
 }
 
-const PARENT_MEMBERS = ['jti', 'maxDispatches', 'runEvents']
+function readApprovalGrant(value: unknown): ApprovalGrant | undefined {
+  if (!isObject(value) || !hasOnly(value, APPROVAL_MEMBERS)) return undefined
+  const { events, maxApprovals } = value
+  if (!isListOfNames(events)) return undefined
+  if (maxApprovals === undefined) return { events: [...events] }
+  return isMaxApprovals(maxApprovals) ? { events: [...events], maxApprovals } : undefined
+}
+
+const PARENT_MEMBERS = ['jti', 'maxDispatches', 'maxApprovals', 'runEvents']
 
 function readParents(value: unknown): readonly ParentToken[] | undefined {
   if (!Array.isArray(value) || value.length > MAX_LEVELS) return undefined
@@ -99,13 +117,15 @@ function readParents(value: unknown): readonly ParentToken[] | undefined {
 
 function readParent(value: unknown): ParentToken | undefined {
   if (!isObject(value) || !hasOnly(value, PARENT_MEMBERS)) return undefined
-  const { jti, maxDispatches, runEvents } = value
+  const { jti, maxDispatches, maxApprovals, runEvents } = value
   if (!isVisibleAscii(jti)) return undefined
   if (maxDispatches !== undefined && !isMaxDispatches(maxDispatches)) return undefined
+  if (maxApprovals !== undefined && !isMaxApprovals(maxApprovals)) return undefined
   if (runEvents !== undefined && !isRunEvents(runEvents)) return undefined
   return {
     id: jti,
     ...(maxDispatches !== undefined && { maxDispatches }),
+    ...(maxApprovals !== undefined && { maxApprovals }),
     ...(runEvents !== undefined && { runEvents }),
   }
 }

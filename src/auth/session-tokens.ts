@@ -8,7 +8,13 @@ import { shown } from '../options/shown-value.ts'
 import type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { INSUFFICIENT_SCOPE, invalidToken, MALFORMED, REASONS } from './refusals.ts'
-import { isJwtShaped, readClaims, SESSION_TOKEN_TYP, type SessionClaims } from './session-token-claims.ts'
+import {
+  isJwtShaped,
+  readClaims,
+  SESSION_TOKEN_TYP,
+  type SessionClaims,
+  type SessionTokenGrants,
+} from './session-token-claims.ts'
 import { keyChecks, keyLoader, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
 import { reasonOf } from './session-token-reason.ts'
 import { signSessionToken } from './sign-session-token.ts'
@@ -138,12 +144,12 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
     const expiresAt = Math.min(latest, Math.floor(claims.expiresAt), issuedAt + maxAgeSeconds)
     if (expiresAt <= issuedAt) return invalidToken('expired')
     const { sessionId, tenant, userId, since } = claims
-    const { dispatch, runEvents, runId } = narrowed
+    const { dispatch, approval, runEvents, runId } = narrowed
     const jti = crypto.randomUUID()
     const signed = await signSessionToken(
       {
         ...{ jti, sessionId, tenant, userId, runId, since, issuedAt, expiresAt, audience, issuer },
-        grants: { ...(dispatch && { dispatch }), runEvents },
+        grants: { ...(dispatch && { dispatch }), ...(approval && { approval }), runEvents },
         parents: parentsBelow(claims),
       },
       signer,
@@ -177,7 +183,7 @@ function principalOf({ jti, sessionId, tenant, userId, grants, ...claims }: Sess
   const { runId, parents, since, expiresAt } = claims
   return {
     ...{ id: jti, tenant, sessionId },
-    operations: grants.dispatch ? WITH_DISPATCH : WITHOUT_DISPATCH,
+    operations: operationsOf(grants),
     ...(userId !== undefined && { userId }),
     ...grants,
     ...(runId !== undefined && { runId }),
@@ -186,16 +192,19 @@ function principalOf({ jti, sessionId, tenant, userId, grants, ...claims }: Sess
   }
 }
 
-const WITHOUT_DISPATCH: readonly Operation[] = Object.freeze(['session_run'] as const)
-const WITH_DISPATCH: readonly Operation[] = Object.freeze(['dispatch', 'session_run'] as const)
+function operationsOf({ dispatch, approval }: SessionTokenGrants): readonly Operation[] {
+  return [...(dispatch ? (['dispatch'] as const) : []), 'session_run', ...(approval ? (['approval'] as const) : [])]
+}
 
 /** The parents of a token that is exchanged from this one: this one, then its own. */
 function parentsBelow({ jti, grants, parents }: SessionClaims): readonly ParentToken[] {
-  const { dispatch, runEvents } = grants
+  const { dispatch, approval, runEvents } = grants
   const maxDispatches = dispatch?.maxDispatches
+  const maxApprovals = approval?.maxApprovals
   const own = {
     id: jti,
     ...(maxDispatches !== undefined && { maxDispatches }),
+    ...(maxApprovals !== undefined && { maxApprovals }),
     ...(runEvents !== undefined && { runEvents }),
   }
   return [own, ...parents]

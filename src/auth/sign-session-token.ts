@@ -28,7 +28,7 @@ export async function signSessionToken(token: TokenToSign, key: ReadyKey): Promi
     sid: sessionId,
     tnt: tenant,
     since,
-    ...((grants.dispatch || grants.runEvents !== undefined) && { grants: { ...grants } }),
+    ...(Object.values(grants).some((grant) => grant !== undefined) && { grants: { ...grants } }),
     ...(runId !== undefined && { run_id: runId }),
     ...(parents.length > 0 && {
       parents: parents.map(parentClaim),

@@ -156,7 +156,8 @@ function compose(
   outbound = ports.events && dispatchingOf?.(ports, plugins, measure)
   const publishing = backgroundWork()
   const outbox = plugins.run && signalOutbox(plugins.run, { ...ports, background: publishing.add })
-  const recording = { ...(outbound?.recording ?? { ...ports, measure }), outbox }
+  const { data } = plugins
+  const recording = { ...(outbound?.recording ?? { ...ports, measure }), outbox, isAwaited: data.isAwaited }
   const maintenance = {
     publishPending: outbox?.publishPending,
     published: publishing.done,
@@ -169,8 +170,8 @@ function compose(
   )
   const { tokens, revocations } = tokenServices(ports)
   const { stop, isStopping } = stopOf(worker)
-  const runs = runsOf(recording)
-  const sessions = sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock })
+  const runs = runsOf({ ...recording, plugins: data })
+  const sessions = sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock, plugins: data })
   const actions = joinActions(
     coreActions([
       ...(outbound?.actions ?? []),

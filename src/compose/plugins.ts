@@ -15,6 +15,7 @@ import type {
   PluginListeners,
   PluginParts,
   PluginRecipient,
+  PluginSession,
   PluginView,
   RequestEnd,
 } from '../plugins/plugin.ts'
@@ -170,8 +171,9 @@ const PARTS: Checks<PluginParts> = {
   links: recordOf(fn),
   ownEvents: arrayOf(text),
   fallbackOn: arrayOf(choice(FALLBACK_CAUSES)),
-  view: nested<PluginView>({ deliveries: fn }),
+  view: nested<PluginView>({ deliveries: fn, runs: fn }),
   recipient: nested<PluginRecipient>({ export: required(fn), erase: required(fn) }),
+  session: nested<PluginSession>({ timeline: fn, isAwaited: fn, erase: fn }),
   prune: fn,
   run: nested<SignalPublisher>({ names: required(anObject), signals: required(fn), publish: required(fn) }),
   on: nested<PluginListeners>({ measured: fn, requestEnded: fn }),

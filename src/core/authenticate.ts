@@ -1,5 +1,6 @@
 import { type Awaitable, isPromise } from '../model/awaitable.ts'
 import {
+  isMaxApprovals,
   isMaxDispatches,
   isRunEvents,
   isRunId,
@@ -127,14 +128,15 @@ function areOperations(operations: unknown): boolean {
   return Array.isArray(operations) && [...operations].every((operation) => OPERATIONS.includes(operation))
 }
 
-type Scoped = Pick<Principal, 'dispatch' | 'runEvents' | 'runId' | 'parents' | 'issuedAt' | 'expiresAt'>
+type Scoped = Pick<Principal, 'dispatch' | 'approval' | 'runEvents' | 'runId' | 'parents' | 'issuedAt' | 'expiresAt'>
 
 /** Members that limit a token: without a session they have no meaning. */
-const SCOPED = ['dispatch', 'runEvents', 'runId', 'parents'] as const satisfies readonly (keyof Scoped)[]
+const SCOPED = ['dispatch', 'approval', 'runEvents', 'runId', 'parents'] as const satisfies readonly (keyof Scoped)[]
 
-function areOfToken({ dispatch, runEvents, runId, parents, issuedAt, expiresAt }: Scoped): boolean {
+function areOfToken({ dispatch, approval, runEvents, runId, parents, issuedAt, expiresAt }: Scoped): boolean {
   return (
     isOptional(dispatch, isGrant) &&
+    isOptional(approval, isApprovalGrant) &&
     isOptional(runEvents, isRunEvents) &&
     isOptional(runId, isRunId) &&
     isOptional(parents, areParents) &&
@@ -153,13 +155,23 @@ function isGrant(grant: unknown): boolean {
   return areLists && isOptional(maxDispatches, isMaxDispatches)
 }
 
+function isApprovalGrant(grant: unknown): boolean {
+  const { events, maxApprovals } = Object(grant)
+  return Array.isArray(events) && isOptional(maxApprovals, isMaxApprovals)
+}
+
 function areParents(parents: unknown): boolean {
   return Array.isArray(parents) && parents.length <= MAX_LEVELS && [...parents].every(isParent)
 }
 
 function isParent(parent: unknown): boolean {
-  const { id, maxDispatches, runEvents } = Object(parent)
-  return isVisibleAscii(id) && isOptional(maxDispatches, isMaxDispatches) && isOptional(runEvents, isRunEvents)
+  const { id, maxDispatches, maxApprovals, runEvents } = Object(parent)
+  return (
+    isVisibleAscii(id) &&
+    isOptional(maxDispatches, isMaxDispatches) &&
+    isOptional(maxApprovals, isMaxApprovals) &&
+    isOptional(runEvents, isRunEvents)
+  )
 }
 
 function notAllowed(): Refused {

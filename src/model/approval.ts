@@ -96,6 +96,14 @@ export interface ApprovalAnswer {
   readonly content?: AnswerContent
 }
 
+/** An approval in a view of its run. Instants are RFC 3339. */
+export interface RunApproval {
+  readonly approvalId: string
+  readonly status: ApprovalStatus
+  readonly eventType: string
+  readonly expiresAt: string
+}
+
 /** Public view of an approval. Instants are RFC 3339. */
 export interface ApprovalView {
   readonly approvalId: string

@@ -21,12 +21,22 @@ export interface DispatchGrant {
   readonly maxDispatches?: number
 }
 
+/** Requests for approval that a session token allows. */
+export interface ApprovalGrant {
+  /** Events that may ask. */
+  readonly events: readonly string[]
+  /** Maximum requests over the life of the token, 1 to 1,000. Refused and repeated requests do not count. */
+  readonly maxApprovals?: number
+}
+
 /** A session token from which another one was exchanged, with its limits. */
 export interface ParentToken {
   /** Its `jti`. */
   readonly id: string
   /** Absent: its dispatches are not counted. */
   readonly maxDispatches?: number
+  /** Absent: its requests for approval are not counted. */
+  readonly maxApprovals?: number
   /** Default: 20. */
   readonly runEvents?: number
 }
@@ -45,13 +55,15 @@ export interface Principal {
   readonly operations?: readonly Operation[]
   /** With a `sessionId`: the allowed dispatches. Absent: none. */
   readonly dispatch?: DispatchGrant
+  /** With a `sessionId`: the allowed requests for approval. Absent: none. */
+  readonly approval?: ApprovalGrant
   /** With a `sessionId`: maximum run events that its posts may cause over the life of the token, 0 to 1,000. Default: 20. */
   readonly runEvents?: number
   /** With a `sessionId`: the only run that it can record. Absent: all runs of the session. */
   readonly runId?: string
   /**
-   * With a `sessionId`: the tokens from which it was exchanged, nearest first, at most 8. Its dispatches and run events are charged to
-   * it and to each of them. Absent: the host issued it.
+   * With a `sessionId`: the tokens from which it was exchanged, nearest first, at most 8. Its dispatches, requests for approval and run
+   * events are charged to it and to each of them. Absent: the host issued it.
    */
   readonly parents?: readonly ParentToken[]
   /**
@@ -81,10 +93,16 @@ export const LONGEST_TOKEN_MS: number = 48 * 3_600_000
 
 export const MOST_DISPATCHES = 1_000
 
+export const MOST_APPROVALS = 1_000
+
 export const MOST_RUN_EVENTS = 1_000
 
 export function isMaxDispatches(value: unknown): value is number {
   return isWhole(value, 1, MOST_DISPATCHES)
+}
+
+export function isMaxApprovals(value: unknown): value is number {
+  return isWhole(value, 1, MOST_APPROVALS)
 }
 
 /** Zero is valid: the token's posts cause no run event. */

@@ -1,3 +1,4 @@
+import type { RunApproval } from './approval.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** Status of a run. `queued`, `running`, `waiting` may alternate; the others are final. A later final status replaces `expired`. */
@@ -162,6 +163,11 @@ export interface Run extends RunFields<string> {
    * run that no application posted. Absent: none.
    */
   readonly byAgent?: readonly string[]
+  /**
+   * Its approvals, newest first, at most 20: in a run that is read alone, all; in others, those that are open. Absent: none, or a host without
+   * approvals.
+   */
+  readonly approvals?: readonly RunApproval[]
 }
 
 /** A run in an answer. To a session token: what its session's agents reported, and no time or revision. */

@@ -1,3 +1,4 @@
+import type { ApprovalView } from './approval.ts'
 import type { DispatchView } from './dispatch.ts'
 import type { Run, RunAgent, RunCounts, RunError, RunStatus } from './run.ts'
 
@@ -94,6 +95,7 @@ export interface RunNode {
 export type TimelineEntry =
   | { readonly type: 'run'; readonly at: string; readonly run: Run }
   | { readonly type: 'dispatch'; readonly at: string; readonly dispatch: DispatchView }
+  | { readonly type: 'approval'; readonly at: string; readonly approval: ApprovalView }
 
 /** A session with its totals, in a list. Instants are RFC 3339. */
 export interface SessionSummary extends SessionTotals {
@@ -117,6 +119,6 @@ export const NEWEST_ENTRIES = 100
 export interface Session extends SessionSummary {
   /** The newest 100 runs, each under its parent. */
   readonly tree: readonly RunNode[]
-  /** The newest 100 runs and dispatches together, oldest first. */
+  /** The newest 100 runs, dispatches and approvals together, oldest first. */
   readonly timeline: readonly TimelineEntry[]
 }

@@ -1,9 +1,11 @@
-import type { DispatchGrant } from './principal.ts'
+import type { ApprovalGrant, DispatchGrant } from './principal.ts'
 
 /** Grants of a token for a sub-agent. They must lie within those of the parent token. */
 export interface TokenGrants {
   /** Allowed dispatches. Default: none. Without `maxDispatches`, that of the parent. */
   readonly dispatch?: DispatchGrant
+  /** Allowed requests for approval. Default: none. Without `maxApprovals`, that of the parent. */
+  readonly approval?: ApprovalGrant
   /** Maximum run events that its posts may cause, 0 to 1,000. Default: 20, or fewer if the parent has fewer. */
   readonly runEvents?: number
 }

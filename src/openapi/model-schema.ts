@@ -76,8 +76,8 @@ export const s = {
     return { json: { type: 'array', ...described(description), items: json } }
   },
 
-  either<A, B>(a: SchemaOf<A>, b: SchemaOf<B>): SchemaOf<A | B> {
-    return { json: { anyOf: [a.json, b.json] } }
+  either<T extends readonly unknown[]>(...of: { readonly [At in keyof T]: SchemaOf<T[At]> }): SchemaOf<T[number]> {
+    return { json: { anyOf: of.map(({ json }) => json) } }
   },
 
   map<T>({ json }: SchemaOf<T>, description: string): SchemaOf<Readonly<Record<string, T>>> {

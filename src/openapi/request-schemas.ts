@@ -47,6 +47,7 @@ function parts(): Record<RequestComponent, v.GenericSchema> {
     TokenExchangeRequest: exchangeSchema,
     TokenGrants: grantsSchema,
     DispatchGrant: fieldOf(grantsSchema, 'dispatch'),
+    ApprovalGrant: fieldOf(grantsSchema, 'approval'),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AnsweredRun, ModelUsage, RunCost, RunStatus, RunTimings } from '../model/run.ts'
 import type { RecordedPost, RefusedPost, SessionRunBatchAnswer, SessionRunBatchRequest } from '../model/run-batch.ts'
 import type { IgnoredField, RunAnswer } from '../model/run-post.ts'
+import { runApproval } from './approval-schemas.ts'
 import { warning } from './dispatch-schemas.ts'
 import { type FieldsOf, type SchemaOf, s } from './model-schema.ts'
 import { problemSchema } from './problems.ts'
@@ -89,6 +90,9 @@ export const run: SchemaOf<AnsweredRun> = s.object<AnsweredRun>(
     revision: s.optional(s.whole(0, 'Counts the posts that changed the run.')),
     by: s.optional(s.list(s.text('The id of an application secret or a session token.'))),
     byAgent: s.optional(s.list(s.text('A JSON pointer to a value that only agents reported.'))),
+    approvals: s.optional(
+      s.list(runApproval, 'Newest first: of a run that is read alone, at most 20; of others, those that are open.'),
+    ),
   },
 )
 

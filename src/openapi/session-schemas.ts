@@ -9,6 +9,7 @@ import type {
   TimelineEntry,
 } from '../model/session.ts'
 import { amounts, money, unpriced } from './amount-schemas.ts'
+import { approval } from './approval-schemas.ts'
 import { dispatchView } from './dispatch-schemas.ts'
 import { type BodySchema, type FieldsOf, pageOf, type SchemaOf, s } from './model-schema.ts'
 import { run, runStatus } from './run-schemas.ts'
@@ -62,7 +63,13 @@ const dispatchEntry = s.object<Entry<'dispatch'>>('DispatchEntry', undefined, {
   dispatch: dispatchView,
 })
 
-const entries = s.either(runEntry, dispatchEntry)
+const approvalEntry = s.object<Entry<'approval'>>('ApprovalEntry', undefined, {
+  type: s.always('approval'),
+  at: s.instant(),
+  approval,
+})
+
+const entries = s.either(runEntry, dispatchEntry, approvalEntry)
 
 const failure = s.object<NonNullable<Session['lastError']>>('SessionFailure', 'The last failed run.', {
   runId: s.text(),
@@ -103,7 +110,7 @@ export const session: BodySchema = s.object<Session>(
   {
     ...SUMMARY,
     tree: s.list(runNode, 'The newest 100 runs, each under its parent.'),
-    timeline: { json: s.list(entries, 'The newest 100 runs and dispatches, oldest first.').json },
+    timeline: { json: s.list(entries, 'The newest 100 runs, dispatches and approvals, oldest first.').json },
   },
 )
 

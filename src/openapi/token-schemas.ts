@@ -1,4 +1,4 @@
-import type { DispatchGrant } from '../model/principal.ts'
+import type { ApprovalGrant, DispatchGrant } from '../model/principal.ts'
 import type { TokenExchange, TokenGrants } from '../model/token-exchange.ts'
 import type { Notes } from './request-notes.ts'
 
@@ -6,6 +6,7 @@ export interface TokenRequests {
   readonly TokenExchangeRequest: Notes<TokenExchange>
   readonly TokenGrants: Notes<TokenGrants>
   readonly DispatchGrant: Notes<DispatchGrant>
+  readonly ApprovalGrant: Notes<ApprovalGrant>
 }
 
 /** An unknown member may be a limit. */
@@ -24,6 +25,7 @@ export const TOKEN_NOTES: TokenRequests = {
     about: { description: 'Grants within those of the exchanged token.', ...CLOSED },
     fields: {
       dispatch: {},
+      approval: {},
       runEvents: {
         description: 'How many run events its posts may cause. Default: 20, or fewer if the token has fewer.',
       },
@@ -36,6 +38,15 @@ export const TOKEN_NOTES: TokenRequests = {
       channels: {},
       recipients: {},
       maxDispatches: {
+        description: 'How many; they also count for the exchanged token. Default: as many as that one.',
+      },
+    },
+  },
+  ApprovalGrant: {
+    about: { description: 'Requests for approval by listed events only. An empty list permits nothing.', ...CLOSED },
+    fields: {
+      events: {},
+      maxApprovals: {
         description: 'How many; they also count for the exchanged token. Default: as many as that one.',
       },
     },

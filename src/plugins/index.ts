@@ -22,6 +22,7 @@ export type {
   PluginParts,
   PluginPlanOptions,
   PluginRecipient,
+  PluginSession,
   PluginView,
   PreparedDispatch,
   RequestEnd,

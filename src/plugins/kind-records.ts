@@ -14,7 +14,14 @@ import { kindOf, shownName } from '../options/shown-value.ts'
 import { wrongReturn } from '../options/wrong-return.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import type { NewPluginRecord, PluginRecord, RecordChange, RecordName, RecordStore } from '../ports/record-store.ts'
+import type {
+  NewPluginRecord,
+  PluginRecord,
+  RecordChange,
+  RecordName,
+  RecordStore,
+  RecordText,
+} from '../ports/record-store.ts'
 import { age } from '../services/call-checks.ts'
 import { MAX_PAGE, pageChecks, pruneAll, readCursor, viewPage } from '../services/pagination.ts'
 import type { PluginCore } from './plugin.ts'
@@ -64,8 +71,12 @@ export interface RecordListOptions {
  * hold.
  */
 export interface KindRecords<Body extends object> {
-  /** Records with these keys, in any order. A key that no record can have is not found. */
-  find(tenant: string, keys: readonly string[]): Promise<readonly PluginRecord<Body>[]>
+  /**
+   * Records with these keys, in any order. A key that no record can have is not found.
+   *
+   * @param by A name of `sort`, whose texts `keys` are then; each may find any number of records. Default: `key`.
+   */
+  find(tenant: string, keys: readonly string[], by?: string): Promise<readonly PluginRecord<Body>[]>
   /**
    * A page of records, in the order of the text. Texts of equal length, of at most 90 characters `a-z`, `0-9` and `-`, sort by their characters, as
    * ISO dates do; others sort in an order that each database fixes. Records that cannot be read are left out.
@@ -157,7 +168,7 @@ function kindRecords<Body extends object>(
   store: RecordStore,
   clock: Clock,
 ): KindRecords<Body> {
-  const listChecks: Checks<RecordListOptions> = {
+  const listChecks = {
     by: oneOf(['key', ...names]),
     is: key,
     from: key,
@@ -165,6 +176,10 @@ function kindRecords<Body extends object>(
     reverse: bool,
     limit: whole(1, MAX_PAGE),
     cursor: () => undefined,
+  } satisfies Checks<RecordListOptions>
+
+  function placeOf(by: string): RecordText {
+    return by === 'key' ? by : (names.indexOf(by) as Exclude<RecordText, 'key'>)
   }
 
   function recordOf({ tenant, key }: Pick<RecordName, 'tenant' | 'key'>, given: Body): NewPluginRecord<Body> {
@@ -200,10 +215,10 @@ function kindRecords<Body extends object>(
     })
 
   return {
-    async find(tenant, keys) {
-      check(kind, { tenant: [tenant, tenantText], keys: [keys, keyList] })
+    async find(tenant, keys, by = 'key') {
+      check(kind, { tenant: [tenant, tenantText], keys: [keys, keyList], by: [by, listChecks.by] })
       const texts = keys.filter((one) => isText(one, 1)).map((text) => ({ tenant, text }))
-      return (await store.findRecords({ kind, by: 'key', texts })) as readonly PluginRecord<Body>[]
+      return (await store.findRecords({ kind, by: placeOf(by), texts })) as readonly PluginRecord<Body>[]
     },
     async list(tenant, options = {}) {
       check(kind, { tenant: [tenant, tenantText] })
@@ -212,8 +227,7 @@ function kindRecords<Body extends object>(
       const list = `${kind} by ${by}${is === undefined ? '' : ` ${is}`}`
       check(kind, given.cursor === undefined ? {} : { cursor: [given.cursor, pageChecks(list).cursor] })
       const [cursor] = readCursor(list, given.cursor) ?? []
-      const place = by === 'key' ? by : (names.indexOf(by) as 0 | 1 | 2 | 3)
-      const page = await store.listRecords({ kind, tenant, by: place, is, from, until, isReverse, limit, cursor })
+      const page = await store.listRecords({ kind, tenant, by: placeOf(by), is, from, until, isReverse, limit, cursor })
       return viewPage(list, page, (record) => record as PluginRecord<Body>)
     },
     async change(tenant, recordKey, decide) {

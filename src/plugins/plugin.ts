@@ -3,6 +3,7 @@ import type { HandlerResult } from '../core/answers/result.ts'
 import type { CausedBy } from '../core/dispatch/caller.ts'
 import type { Action, ActionRoute, OpenAction } from '../core/endpoints.ts'
 import type { SignedLinks } from '../core/links/signed-links.ts'
+import type { TimelineList } from '../core/runs/sessions/timeline.ts'
 import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
 import type { Dispatch, DispatchAnswer, DispatchPreview, DispatchRequest, FallbackCause } from '../model/dispatch.ts'
 import type { Measurement } from '../model/measurement.ts'
@@ -17,6 +18,7 @@ import type { LinkMakers } from '../ports/link-maker.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
 import type { CommitOutcome, CommitUnit } from '../ports/record-store.ts'
+import type { RunKey } from '../ports/run-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import type { Shown } from '../services/plugin-data.ts'
 
@@ -72,6 +74,7 @@ export interface PluginParts<Api extends object = object> {
   readonly fallbackOn?: readonly FallbackCause[]
   readonly view?: PluginView
   readonly recipient?: PluginRecipient
+  readonly session?: PluginSession
   /**
    * Removes what it no longer needs: called by `dispatches.prune`, which waits for it and rejects with its error.
    *
@@ -93,6 +96,23 @@ export interface PluginView {
    * @param shown `one`: for `dispatches.get`. `page`: for a page of a list. `export`: for `dispatches.export`.
    */
   deliveries?(dispatches: readonly Dispatch[], shown: Shown): Promise<ReadonlyMap<string, object>>
+  /**
+   * Returns further members of the views of runs of one tenant, one object for each run, in their order. Members of the core stay as they are. After an error, or
+   * 30 seconds, the read is rejected.
+   *
+   * @param shown `one`: for `runs.get`. `page`: for a page of a list or a timeline. `export`: for `runs.export`.
+   */
+  runs?(runs: readonly RunKey[], shown: Shown): Promise<readonly object[]>
+}
+
+/** Data of sessions that a plugin keeps. */
+export interface PluginSession {
+  /** A further list of the timeline of a session, in the order of `at`. After an error, or 30 seconds, the read is rejected. */
+  readonly timeline?: TimelineList
+  /** True for a run that waits for something else than a post: `runs.sweepStale` leaves it alone. After an error, or 30 seconds, too. */
+  isAwaited?(run: RunKey): Promise<boolean>
+  /** Called by `runs.erase` with a session, before its runs are removed. After an error, `runs.erase` rejects. May be repeated. */
+  erase?(of: Pick<RunKey, 'tenant' | 'sessionId'>): Promise<void>
 }
 
 /** Data of recipients that a plugin keeps (GDPR articles 15 and 17). After an error, `dispatches.export` and `dispatches.erase` reject. */

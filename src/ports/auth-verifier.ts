@@ -1,4 +1,4 @@
-import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
+import type { ApprovalGrant, DispatchGrant, Operation, Principal } from '../model/principal.ts'
 
 /** Reason why a token is refused. */
 export interface Refusal {
@@ -15,6 +15,8 @@ export interface Refusal {
 export interface NarrowedToken {
   /** Absent: it may not dispatch. */
   readonly dispatch?: DispatchGrant
+  /** Absent: it may not ask for approval. */
+  readonly approval?: ApprovalGrant
   readonly runEvents: number
   /** The only run that it can record. Absent: all runs of the session. */
   readonly runId?: string

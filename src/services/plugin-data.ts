@@ -1,6 +1,10 @@
 import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
+import type { TimelineList } from '../core/runs/sessions/timeline.ts'
 import type { Dispatch, DispatchView } from '../model/dispatch.ts'
 import type { RecipientKey } from '../model/recipient-key.ts'
+import type { Run } from '../model/run.ts'
+import type { TimelineEntry } from '../model/session.ts'
+import type { RunKey } from '../ports/run-store.ts'
 
 /** `one`: a dispatch in full. `page`: a page of a list. `export`: all that is stored about a recipient. */
 export type Shown = 'one' | 'page' | 'export'
@@ -9,6 +13,13 @@ export type Shown = 'one' | 'page' | 'export'
 export interface PluginData {
   /** Members of the views of deliveries, by delivery id. Absent: nothing is added. */
   view?(dispatches: readonly Dispatch[], shown: Shown): Promise<ReadonlyMap<string, object>>
+  /** Members of the views of runs, in the order of the runs. Absent: nothing is added. */
+  viewRuns?(runs: readonly RunKey[], shown: Shown): Promise<readonly object[]>
+  /** Further lists of the timelines of sessions. */
+  readonly timelines: readonly TimelineList[]
+  /** True for a run that waits for something else than a post. Absent: none does. */
+  isAwaited?(run: RunKey): Promise<boolean>
+  eraseSession(of: Pick<RunKey, 'tenant' | 'sessionId'>): Promise<void>
   /** By the names of the plugins. */
   exportOf(of: RecipientKey): Promise<Readonly<Record<string, object>>>
   erase(of: RecipientKey): Promise<void>
@@ -32,4 +43,28 @@ export async function viewDispatches(
       return more ? { ...delivery, ...more, ...delivery } : delivery
     }),
   }))
+}
+
+/** Views of runs of a tenant with what plugins add. Members of the core stay as they are. */
+export async function viewRuns(
+  tenant: string,
+  runs: readonly Run[],
+  shown: Shown,
+  plugins: Pick<PluginData, 'viewRuns'>,
+): Promise<readonly Run[]> {
+  if (!plugins.viewRuns || runs.length === 0) return runs
+  const keys = runs.map(({ sessionId, runId }) => ({ tenant, sessionId, runId }))
+  const added = await plugins.viewRuns(keys, shown)
+  return runs.map((run, at) => ({ ...run, ...added[at], ...run }))
+}
+
+/** Entries of a timeline, with what plugins add to its runs. */
+export async function viewEntries(
+  tenant: string,
+  entries: readonly TimelineEntry[],
+  plugins: Pick<PluginData, 'viewRuns'>,
+): Promise<readonly TimelineEntry[]> {
+  const runs = entries.flatMap((entry) => (entry.type === 'run' ? [entry.run] : []))
+  const viewed = (await viewRuns(tenant, runs, 'page', plugins)).values()
+  return entries.map((entry) => (entry.type === 'run' ? { ...entry, run: viewed.next().value ?? entry.run } : entry))
 }

@@ -12,6 +12,7 @@ import type { Page } from '../ports/dispatch-query.ts'
 import type { RunKey, RunStore } from '../ports/run-store.ts'
 import { age, instantOption, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
+import { type PluginData, type Shown, viewRuns } from './plugin-data.ts'
 
 /** Filter of runs to export: those that match all given options. */
 export interface RunExportOptions extends TenantScope, RunFilter {
@@ -56,7 +57,10 @@ export interface Runs {
    * @throws {SallyportError} `option_invalid`, at once. Errors of the store are thrown during reading.
    */
   export(options?: RunExportOptions): AsyncIterable<string>
-  /** Makes stale `running` runs `expired`, ended at their last post. The first error is thrown after the other runs are swept. */
+  /**
+   * Makes stale `running` runs `expired`, ended at their last post, except those with an open approval. The first error is
+   * thrown after the other runs are swept.
+   */
   sweepStale(options: SweepOptions): Promise<{ readonly expired: number }>
   /**
    * Removes runs that have ended, or have the given status, and are unchanged for this long. Session and user totals remain. A
@@ -66,7 +70,7 @@ export interface Runs {
   /**
    * Removes a session with all its runs and totals; or the runs of a user, with the user's spend and the user's failures in session
    * totals. Descendant runs without a user and the totals of sessions remain. Pending run events of removed runs are dropped.
-   * Dispatches are kept as a record of sent messages.
+   * Dispatches are kept as a record of sent messages; what plugins keep about a session is erased before it.
    */
   erase(
     of: { readonly sessionId: string } | { readonly userId: string },
@@ -100,20 +104,26 @@ const PRUNE_CHECKS: Checks<PruneOptions> = { ...SWEEP_CHECKS, status: oneOf(STAT
 const GET_CHECKS: Checks<Omit<RunKey, 'tenant'>> = { sessionId: required(storedText), runId: required(storedText) }
 const ERASE_CHECKS: Checks<Erased> = { sessionId: storedText, userId: storedText }
 
-export function runsOf(deps: Omit<SweepDeps, 'tenant' | 'store'> & { readonly store: RunStore }): Runs {
+interface RunsDeps extends Omit<SweepDeps, 'tenant' | 'store'> {
+  readonly store: RunStore
+  readonly plugins: Pick<PluginData, 'viewRuns' | 'eraseSession'>
+}
+
+export function runsOf({ plugins, ...deps }: RunsDeps): Runs {
   const { store, clock } = deps
 
-  async function readPage(options: RunListOptions): Promise<Page<Run>> {
+  async function readPage(options: RunListOptions, shown: Shown): Promise<Page<Run>> {
     const { status, ...query } = listQuery(LIST, options)
     const page = await store.listRuns({ ...query, ...(status && { status: [status] }) })
-    return viewPage(LIST, page, viewRun)
+    const items = await viewRuns(query.tenant, page.items.map(viewRun), shown, plugins)
+    return viewPage(LIST, { ...page, items }, (run) => run)
   }
 
   async function* lines(options: RunExportOptions): AsyncGenerator<string, void> {
     let cursor: string | undefined
     do {
       if (cursor !== undefined) await yieldToEventLoop(clock)
-      const page = await readPage({ ...options, limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      const page = await readPage({ ...options, limit: PAGE, ...(cursor !== undefined && { cursor }) }, 'export')
       for (const run of page.items) yield `${JSON.stringify(run)}\n`
       cursor = page.nextCursor
     } while (cursor !== undefined)
@@ -122,11 +132,14 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant' | 'store'> & { readonly st
   return {
     async get(of, scope) {
       const { sessionId, runId } = readOptions('runs.get', of, GET_CHECKS)
-      const found = await store.findRun({ tenant: tenantOf('runs.get', scope), sessionId, runId })
-      return found && viewRun(found)
+      const key = { tenant: tenantOf('runs.get', scope), sessionId, runId }
+      const found = await store.findRun(key)
+      if (!found) return undefined
+      const [run] = await viewRuns(key.tenant, [viewRun(found)], 'one', plugins)
+      return run
     },
     async list(options = {}) {
-      return readPage(readOptions('runs.list', options, LIST_CHECKS))
+      return readPage(readOptions('runs.list', options, LIST_CHECKS), 'page')
     },
     export(options = {}) {
       return lines(readOptions('runs.export', options, EXPORT_CHECKS))
@@ -145,7 +158,10 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant' | 'store'> & { readonly st
       return { pruned: await pruneAll(() => store.removeRuns(query), query.limit, clock) }
     },
     async erase(of, scope) {
-      return { erased: await store.erase(tenantOf('runs.erase', scope), oneId(of)) }
+      const [tenant, erased] = [tenantOf('runs.erase', scope), oneId(of)]
+      const { sessionId } = erased
+      if (sessionId !== undefined) await plugins.eraseSession({ tenant, sessionId })
+      return { erased: await store.erase(tenant, erased) }
     },
   }
 }
@@ -155,7 +171,7 @@ interface Erased {
   readonly userId?: string | undefined
 }
 
-function oneId(of: Erased): { sessionId: string } | { userId: string } {
+function oneId(of: Erased): { sessionId: string } | { sessionId?: never; userId: string } {
   const { sessionId, userId } = readOptions('runs.erase', of, ERASE_CHECKS, (given) =>
     (given.sessionId === undefined) === (given.userId === undefined)
       ? [{ detail: 'takes a sessionId or a userId, and not both' }]

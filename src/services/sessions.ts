@@ -1,7 +1,15 @@
 import { viewRun } from '../core/runs/merge/selectors.ts'
 import { runTree } from '../core/runs/sessions/run-tree.ts'
 import { viewSession } from '../core/runs/sessions/session-view.ts'
-import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
+import {
+  dispatchMoments,
+  newestOf,
+  readTimeline,
+  runMoment,
+  runMoments,
+  type TimelinePlace,
+  type TimelinePosition,
+} from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
 import { isSessionId } from '../model/principal.ts'
 import {
@@ -18,6 +26,7 @@ import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import { instantOption, storedId, type TenantScope, tenantOf } from './call-checks.ts'
 import { listQuery, type PageOptions, pageChecks, readCursor, viewPage, writeCursor } from './pagination.ts'
+import { type PluginData, viewEntries } from './plugin-data.ts'
 
 /** Filter of sessions: those that match all given options. */
 export interface SessionListOptions extends PageOptions {
@@ -40,7 +49,9 @@ export interface Sessions {
   list(options?: SessionListOptions): Promise<Page<SessionSummary>>
   /** Lists all runs, oldest first. A run is nested in its parent when both are on one page. Empty for an unknown session. */
   tree(sessionId: string, options?: PageOptions): Promise<Page<RunNode>>
-  /** Lists all runs and dispatches, oldest first, without repeated or missed entries. Runs and dispatches each keep their order. */
+  /**
+   * Lists all runs and dispatches, and what plugins add, oldest first, without repeated or missed entries. Each kind keeps its order.
+   */
   timeline(sessionId: string, options?: PageOptions): Promise<Page<TimelineEntry>>
 }
 
@@ -48,12 +59,15 @@ interface SessionsDeps {
   readonly store: RunStore
   readonly dispatches: Pick<DispatchStore, 'listDispatches'>
   readonly clock: Pick<Clock, 'now'>
+  readonly plugins: Pick<PluginData, 'timelines' | 'viewRuns'>
 }
 
 const LIST = 'sessions'
 const LIST_CHECKS: Checks<SessionListOptions> = { ...pageChecks(LIST), since: instantOption, until: instantOption }
 
-export function sessionsOf({ store, dispatches: outbound, clock }: SessionsDeps): Sessions {
+export function sessionsOf({ store, dispatches: outbound, clock, plugins }: SessionsDeps): Sessions {
+  const beside = [dispatchMoments(outbound, () => clock.now()), ...plugins.timelines]
+
   return {
     async open(sessionId, scope) {
       if (!isSessionId(sessionId)) {
@@ -72,12 +86,13 @@ export function sessionsOf({ store, dispatches: outbound, clock }: SessionsDeps)
       // Before the next `await`: the store may add to these totals.
       const totals = viewSession(session)
       const query = { tenant, sessionId, first: 'newest', limit: NEWEST_ENTRIES } as const
-      const [runs, dispatches] = await Promise.all([store.listRuns(query), outbound.listDispatches(query)])
+      const [runs, ...others] = await Promise.all([store.listRuns(query), ...beside.map((list) => list(query))])
       const oldestFirst = runs.items.toReversed()
+      const lists = [oldestFirst.map(runMoment), ...others.map(({ items }) => items.toReversed())]
       return {
         ...totals,
         tree: runTree(oldestFirst.map(viewRun)),
-        timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST_ENTRIES, clock.now()),
+        timeline: await viewEntries(tenant, newestOf(lists, NEWEST_ENTRIES), plugins),
       }
     },
 
@@ -99,22 +114,24 @@ export function sessionsOf({ store, dispatches: outbound, clock }: SessionsDeps)
       const checked = readOptions('sessions.timeline', options, pageChecks(list))
       const { tenant, limit } = listQuery(list, checked)
       const from = readPlace(readCursor(list, checked.cursor))
-      const lists = {
-        listRuns: (query) => store.listRuns(query),
-        listDispatches: (query) => outbound.listDispatches(query),
-      } satisfies Parameters<typeof readTimeline>[3]
-      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, lists, clock.now())
-      return { items: entries, ...(next && { nextCursor: writeCursor(list, writePlace(next)) }) }
+      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, [runMoments(store), ...beside])
+      return {
+        items: await viewEntries(tenant, entries, plugins),
+        ...(next && { nextCursor: writeCursor(list, writePlace(next)) }),
+      }
     },
   }
 }
 
-function writePlace({ runs, dispatches }: TimelinePlace): string[] {
-  return [runs, dispatches].flatMap(({ cursor = '', last }) => [cursor, last?.id ?? '', String(last?.at ?? '')])
+const PARTS_OF_LIST = 3
+
+function writePlace(place: TimelinePlace): string[] {
+  return place.flatMap(({ cursor = '', last }) => [cursor, last?.id ?? '', String(last?.at ?? '')])
 }
 
 function readPlace(parts: readonly string[] = []): TimelinePlace {
-  return { runs: readListPlace(parts.slice(0, 3)), dispatches: readListPlace(parts.slice(3)) }
+  const starts = parts.flatMap((_, at) => (at % PARTS_OF_LIST === 0 ? [at] : []))
+  return starts.map((at) => readListPlace(parts.slice(at, at + PARTS_OF_LIST)))
 }
 
 function readListPlace([cursor, id, at]: readonly string[]): TimelinePosition {

@@ -51,6 +51,13 @@ describe('sessionTokens', () => {
     }
   })
 
+  it('sessionTokens gives approvals, and the operation with them', async () => {
+    const approval = { events: ['refund.approval'], maxApprovals: 3 }
+    const token = forge(HEADER, { ...CLAIMS, grants: { approval } })
+    const operations = ['session_run', 'approval']
+    expect(await at(NOW).verify(token, 'approval')).toMatchObject({ approval, operations })
+  })
+
   it.each([{}, { grants: {} }, { grants: { refund: { max: 5 } } }])(
     'sessionTokens gives a principal that may only record runs for %j',
     async (claims) => {

@@ -47,6 +47,16 @@ describe('records of a plugin', () => {
     expect(await notes.find('t', ['a'])).toEqual([])
   })
 
+  it('Records are found by a sort text too, all that have it', async () => {
+    const notes = notesIn()
+    await notes.change('t', 'a', () => ({ day: '2027-01-01' }))
+    await notes.change('t', 'b', () => ({ day: '2027-01-01' }))
+    await notes.change('t', 'c', () => ({ day: '2027-01-02' }))
+    const found = await notes.find('t', ['2027-01-01', '2027-01-03'], 'day')
+    expect(found.map(({ key }) => key).sort()).toEqual(['a', 'b'])
+    await expect(notes.find('t', ['a'], 'text')).rejects.toThrow('field "by": must be one of key, day')
+  })
+
   it('Plugins with kinds of one name do not see records of each other, nor do tenants', async () => {
     const store = memoryStore()
     await notesIn(store).change('t', 'a', () => ({ day: '2027-01-01' }))

@@ -160,7 +160,7 @@ describe('plugins that do not fit', () => {
       'an unknown part',
       [plugin({ hooks: {} } as never)],
       [
-        'plugins.own.hooks is not an option; the options are: api, actions, open, policy, guard, links, ownEvents, fallbackOn, view, recipient, prune, run, on, life',
+        'plugins.own.hooks is not an option; the options are: api, actions, open, policy, guard, links, ownEvents, fallbackOn, view, recipient, session, prune, run, on, life',
       ],
     ],
     ['a part that is no object', [plugin({ api: 5 } as never)], ['plugins.own.api is a number; must be an object']],

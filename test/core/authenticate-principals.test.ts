@@ -104,7 +104,9 @@ describe('the limits of a token', () => {
     { runId: 'r:1._-' },
     { parents: [] },
     { parents: parents(8) },
-    { parents: [{ id: 'a', maxDispatches: 1, runEvents: 0 }] },
+    { parents: [{ id: 'a', maxDispatches: 1, maxApprovals: 1, runEvents: 0 }] },
+    { approval: { events: [] } },
+    { approval: { events: ['e'], maxApprovals: 1_000 } },
     { issuedAt: 5, expiresAt: 5.5 },
   ])('A principal with %j is accepted', async (limits) => {
     const whole = { ...session, ...limits }
@@ -124,6 +126,10 @@ describe('the limits of a token', () => {
     { parents: [null] },
     { parents: [{ id: '' }] },
     { parents: [{ id: 'a', maxDispatches: 0 }] },
+    { parents: [{ id: 'a', maxApprovals: 0 }] },
+    { approval: true },
+    { approval: {} },
+    { approval: { events: [], maxApprovals: 1_001 } },
     { parents: [{ id: 'a', runEvents: -1 }] },
     { parents: Array(1) },
     { issuedAt: '5' },
@@ -133,7 +139,7 @@ describe('the limits of a token', () => {
     expect(await answer({ ...session, ...limits })).toMatchObject({ refused: 'internal_error' })
   })
 
-  it.each([{ runEvents: 5 }, { runId: 'r' }, { parents: [] }, { dispatch: lists }])(
+  it.each([{ runEvents: 5 }, { runId: 'r' }, { parents: [] }, { dispatch: lists }, { approval: { events: [] } }])(
     'A principal with %j needs a session',
     async (limits) => {
       const { sessionId, ...app } = session

@@ -122,8 +122,8 @@ const AUTH: readonly OptionRow[] = [
     'SessionTokenGrants',
     issueSessionToken,
     issued,
-    { dispatch: OBJECT, runEvents: outside(0, 1_000) },
-    { at: 'grants', foreign: 'grants holds a grant other than dispatch and runEvents' },
+    { dispatch: OBJECT, approval: OBJECT, runEvents: outside(0, 1_000) },
+    { at: 'grants', foreign: 'grants holds a grant other than dispatch, approval, runEvents' },
   ),
   row(
     'sallyport/auth issueSessionToken',
@@ -135,6 +135,14 @@ const AUTH: readonly OptionRow[] = [
       maxDispatches: outside(1, 1_000),
     },
     { at: 'grants.dispatch' },
+  ),
+  row(
+    'sallyport/auth issueSessionToken',
+    'ApprovalGrant',
+    issueSessionToken,
+    { ...issued, grants: { approval: { events: ['e'] } } },
+    { events: ['e', [''], [7], HOLE], maxApprovals: outside(1, 1_000) },
+    { at: 'grants.approval' },
   ),
 ]
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { joinData } from '../../src/compose/plugin-data.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { CLIENT_STATUSES } from '../../src/core/runs/status-names.ts'
 import { createDispatches } from '../../src/services/dispatches.ts'
@@ -150,7 +151,7 @@ describe('options of a list of dispatches', () => {
       logger,
       clock,
       expiresInMs: 1,
-      plugins: { exportOf: async () => ({}), erase: async () => {}, prune: async () => {} },
+      plugins: joinData([], clock),
       ...planning,
     })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }

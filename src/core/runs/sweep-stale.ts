@@ -1,5 +1,5 @@
 import { statusOfRun } from '../../model/run-status.ts'
-import type { MergeDecision, RunQuery, RunStore, StoredRun } from '../../ports/run-store.ts'
+import type { MergeDecision, RunKey, RunQuery, RunStore, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { type Decide, decideMerge, mergeUpdate, type Recording } from './merge-update.ts'
@@ -9,6 +9,8 @@ export interface SweepDeps extends Omit<RecordDeps, 'redactor' | 'store'> {
   readonly store: Pick<RunStore, 'mergeRun' | 'listRuns'>
   /** Default: all tenants. */
   readonly tenant?: string | undefined
+  /** True for a run that waits for something else than a post: it is left alone. Default: none does. */
+  readonly isAwaited?: ((run: RunKey) => Promise<boolean>) | undefined
 }
 
 const PAGE = 100
@@ -42,6 +44,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
 /** Expires a run, unless it got a post since it was listed. Returns true if it did. */
 async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps): Promise<boolean> {
   const { sessionId, runId } = state
+  if (await deps.isAwaited?.({ tenant, sessionId, runId })) return false
   const decide: Decide = ({ run, ...snapshot }, update, rules) => {
     if (run === undefined) return GONE
     if (statusOfRun(run.state) !== 'running' || run.lastSeenAt !== lastSeenAt) return unchanged(run)

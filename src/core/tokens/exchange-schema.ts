@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { MOST_DISPATCHES, MOST_RUN_EVENTS, RUN_ID, RUN_ID_EXPECTED } from '../../model/principal.ts'
+import { MOST_APPROVALS, MOST_DISPATCHES, MOST_RUN_EVENTS, RUN_ID, RUN_ID_EXPECTED } from '../../model/principal.ts'
 import type { TokenExchange, TokenGrants } from '../../model/token-exchange.ts'
 import { listOf, objectOf, optional } from '../json/schema-readers.ts'
 
@@ -30,6 +30,7 @@ export const grantsSchema: v.GenericSchema<unknown, TokenGrants> = objectOf({
       maxDispatches: optional(whole(1, MOST_DISPATCHES)),
     }),
   ),
+  approval: optional(objectOf({ events: names, maxApprovals: optional(whole(1, MOST_APPROVALS)) })),
   runEvents: optional(whole(0, MOST_RUN_EVENTS)),
 })
 

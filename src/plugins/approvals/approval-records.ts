@@ -1,7 +1,7 @@
 import { sha256 } from '../../model/sha256.ts'
 import { type KindRecords, recordsOf } from '../kind-records.ts'
 import type { PluginCore } from '../plugin.ts'
-import { type StoredApproval, statusOf } from './stored-approval.ts'
+import type { StoredApproval } from './stored-approval.ts'
 
 /** A message that asks or reminds an approver, under the id of its dispatch. */
 export interface StoredPrompt {
@@ -37,9 +37,10 @@ export function approvalRecords(core: Pick<PluginCore, 'name' | 'store' | 'clock
   return {
     approvals: recordsOf<StoredApproval>(core, 'approvals', {
       sort: {
-        created: ({ createdAt }) => digits(createdAt),
-        state: (approval) => `${statusOf(approval) === 'open' ? 'open' : 'done'}-${digits(approval.createdAt)}`,
+        state: ({ end, createdAt }) => `${end ? 'done' : 'open'}-${digits(createdAt)}`,
         session: ({ session, createdAt }) => `${session}-${digits(createdAt)}`,
+        run: ({ run, createdAt }) => `${run}-${digits(createdAt)}`,
+        open: ({ end, run }) => (end ? undefined : run),
       },
       expiresAt: ({ end }) => end?.at,
     }),
@@ -64,6 +65,16 @@ export function taskKey({ approval, task }: StoredTask, { createdAt }: StoredApp
 /** Hash of a session or a user, short enough for a list. */
 export async function shortHash(text: string): Promise<string> {
   return (await sha256(text)).slice(0, 32)
+}
+
+/** Hash of a run, short enough for a list. No session id contains a space. */
+export function runHash({ sessionId, runId }: Pick<StoredApproval, 'sessionId' | 'runId'>): Promise<string> {
+  return shortHash(`${sessionId} ${runId}`)
+}
+
+/** The part of a list whose texts begin with this one, before {@link digits}. */
+export function beginningWith(text: string): { readonly from: string; readonly until: string } {
+  return { from: `${text}-0`, until: `${text}-a` }
 }
 
 /** Texts of equal length, which sort as their instants. */

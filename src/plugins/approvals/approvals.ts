@@ -12,6 +12,7 @@ import { TOPIC } from './deps.ts'
 import { approvalLinks } from './links.ts'
 import { approvalRecipient } from './recipient-data.ts'
 import { type Approvals, approvalsOf } from './service.ts'
+import { approvalSession, approvalViews } from './session-data.ts'
 import { approvalTasks, doTasks } from './tasks.ts'
 import { approvalWaiters } from './waiters.ts'
 
@@ -69,6 +70,8 @@ export function approvals(options: ApprovalsOptions): Plugin<'approvals', Approv
         ownEvents: Object.keys(given.events),
         ...(links && { links: approvalLinks(given, records, links) }),
         recipient: approvalRecipient(deps),
+        session: approvalSession(deps),
+        view: approvalViews(deps),
         async prune(olderThanMs, tenant) {
           await records.approvals.prune(olderThanMs, tenant)
           await records.prompts.prune(olderThanMs, tenant)

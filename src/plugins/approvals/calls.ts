@@ -1,13 +1,13 @@
 import { isRefused, type Refused } from '../../core/answers/result.ts'
-import { insufficientScope } from '../../core/authenticate.ts'
 import type { ApprovalView } from '../../model/approval.ts'
 import type { ApprovalResult, ConsumedApproval } from '../../model/approval-calls.ts'
 import type { Principal } from '../../model/principal.ts'
 import { optionError } from '../../options/read-options.ts'
+import { askerOf, reachableBy } from './asker.ts'
 import { readAnswer, readConsume, readPlain, readRequest } from './bodies.ts'
 import { answerApproval, cancelApproval, consumeApproval, readApproval } from './decide-approval.ts'
 import type { ApprovalDeps } from './deps.ts'
-import { findApproval } from './find-approval.ts'
+import { type ApprovalPlace, findApproval } from './find-approval.ts'
 import { requestApproval } from './request-approval.ts'
 import type { Approvals } from './service.ts'
 import type { Waiters } from './waiters.ts'
@@ -30,16 +30,20 @@ export function approvalCalls(
 ): ApprovalCalls {
   return {
     list,
-    request: ({ tenant, ...body }, principal) =>
-      asking(principal, readRequest(body), (asked) => requestApproval({ tenant, id: principal.id }, asked, deps)),
+    async request({ tenant, ...body }, principal) {
+      const asked = readRequest(body)
+      if (isRefused(asked)) return asked
+      const asker = askerOf({ ...principal, tenant }, asked)
+      return isRefused(asker) ? asker : requestApproval(asker, asked, deps)
+    },
     async read({ tenant, approvalId = '', sessionId, waitMs }, principal) {
       const read = readQuery(sessionId, waitMs)
-      return asking(principal, read, (of) => readApproval({ tenant, approvalId, ...of }, of, deps))
+      return reaching(principal, { tenant, approvalId }, read, (place) => readApproval(place, read, deps))
     },
-    cancel: ({ tenant, approvalId = '', ...body }, principal) =>
-      asking(principal, readPlain(body), (of) => cancelApproval({ tenant, approvalId, ...of }, deps)),
-    consume: ({ tenant, approvalId = '', ...body }, principal) =>
-      asking(principal, readConsume(body), (use) => consumeApproval({ tenant, approvalId, ...use }, use, deps)),
+    cancel: async ({ tenant, approvalId = '', ...body }, principal) =>
+      reaching(principal, { tenant, approvalId }, readPlain(body), (place) => cancelApproval(place, deps)),
+    consume: async ({ tenant, approvalId = '', ...body }, principal) =>
+      reaching(principal, { tenant, approvalId }, readConsume(body), (place, use) => consumeApproval(place, use, deps)),
     async answer({ tenant, approvalId = '', ...body }) {
       const given = readAnswer(body)
       if (isRefused(given)) return given
@@ -49,14 +53,16 @@ export function approvalCalls(
   }
 }
 
-/** Makes a call of an application, unless its body is refused. A session token makes none. */
-async function asking<Body, Result>(
-  { sessionId }: Principal,
+/** Makes a call about an approval that the caller may reach, unless its body is refused. */
+async function reaching<Body extends Pick<ApprovalPlace, 'sessionId'>, Result>(
+  principal: Principal,
+  of: Omit<ApprovalPlace, 'sessionId'>,
   body: Body | Refused,
-  call: (body: Body) => Promise<Result | Refused>,
+  call: (place: ApprovalPlace, body: Body) => Promise<Result | Refused>,
 ): Promise<Result | Refused> {
   if (isRefused(body)) return body
-  return sessionId === undefined ? call(body) : insufficientScope('The session token grants no approvals.')
+  const place = reachableBy(principal, { ...of, sessionId: body.sessionId })
+  return isRefused(place) ? place : call(place, body)
 }
 
 const MAX_WAIT_MS = 30_000

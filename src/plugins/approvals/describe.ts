@@ -1,67 +1,13 @@
-import type { AnswerContent, AnswerSchema, ApprovalAction, ApprovalAnswer, ApprovalView } from '../../model/approval.ts'
 import type { ApprovalResult, ConsumedApproval } from '../../model/approval-calls.ts'
+import { ABOUT_SCHEMA, APPROVAL, answerContent, approval, approvalAction } from '../../openapi/approval-schemas.ts'
 import type { CallDescription } from '../../openapi/call-operations.ts'
 import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
-import { type FieldsOf, pageOf, type SchemaOf, s } from '../../openapi/model-schema.ts'
+import { pageOf, s } from '../../openapi/model-schema.ts'
 import type { OpenApiSchema } from '../../openapi/open-api-document.ts'
 import { APPROVAL_ACTIONS } from './actions.ts'
 
-const action = s.object<ApprovalAction>('ApprovalAction', 'What an agent wants to do, exactly as it will call it.', {
-  name: s.text('Of the tool.'),
-  args: s.map(s.anything(), 'Its arguments.'),
-})
-
-const ABOUT_SCHEMA =
-  'The flat JSON Schema of MCP elicitation (2025-11-25): `type: object`, at most 20 `properties` and `required`.'
-const schema: SchemaOf<AnswerSchema> = { json: { type: 'object', description: ABOUT_SCHEMA } }
-const content: SchemaOf<AnswerContent> = s.map(s.anything(), 'A value of each field of the schema.')
-
-const answer = s.object<ApprovalAnswer>('ApprovalAnswer', 'An answer of one approver.', {
-  user: s.text(),
-  answer: s.among({ accept: true, decline: true }),
-  proof: s.oneOf('How it was proved who answers.', {
-    link: 'A link that was sent to the approver.',
-    application: 'The word of an application.',
-  }),
-  answeredAt: s.instant(),
-  comment: s.optional(s.text()),
-  content: s.optional(content),
-})
-
-const consumed = s.object<NonNullable<ApprovalView['consumed']>>('ApprovalUse', 'The use of an accepted action.', {
-  useId: s.text(),
-  consumedAt: s.instant(),
-})
-
-const VIEW: FieldsOf<ApprovalView> = {
-  approvalId: s.text(),
-  sessionId: s.text(),
-  runId: s.text(),
-  eventType: s.text(),
-  status: s.oneOf('`open`, then one of the others for ever.', {
-    open: 'Nobody has decided yet.',
-    accepted: 'As many approvers as required have accepted.',
-    declined: 'An approver has declined.',
-    expired: 'Nobody decided in time, which is no decline.',
-    cancelled: 'The requester withdrew it.',
-  }),
-  requester: s.text('Id of the credential that asked; `host`: the process of the host.'),
-  approvers: s.list(s.text(), 'Recipients who may answer.'),
-  required: s.whole(1, 'Number of approvers who must accept.'),
-  digest: s.optional(s.text('SHA-256 of the canonical JSON (RFC 8785) of `{ name, args }`, hex.')),
-  message: s.optional(s.text('In lists only with `content`.')),
-  action: s.optional(action),
-  schema: s.optional(schema),
-  answers: s.list(answer, 'In the order of time.'),
-  createdAt: s.instant(),
-  expiresAt: s.instant(),
-  endedAt: s.optional(s.instant('Absent while it is open.')),
-  consumed: s.optional(consumed),
-}
-
-const approval = s.object<ApprovalView>('Approval', 'A question to people, and their answers.', VIEW)
 const result = s.object<ApprovalResult>('ApprovalResult', 'The approval afterwards.', {
-  ...VIEW,
+  ...APPROVAL,
   replayed: s.flag('`true`: an equal one was stored before, and nothing has changed.'),
 })
 const use = s.object<ConsumedApproval>('ConsumedApproval', 'Permission to do the accepted action.', {
@@ -75,7 +21,7 @@ const text = (maxLength: number, description: string): Field => ({
   schema: { type: 'string', minLength: 1, maxLength, description },
 })
 const sessionId = text(200, 'The session of the approval.')
-const ACTION: Field = { schema: action.json }
+const ACTION: Field = { schema: approvalAction.json }
 
 const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   request_approval: {
@@ -147,7 +93,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
       sessionId,
       user: text(2_048, 'One of `approvers`.'),
       answer: { schema: { type: 'string', enum: ['accept', 'decline'] } },
-      content: { schema: content.json },
+      content: { schema: answerContent.json },
       comment: text(1_000, 'For the requester and the record.'),
       digest: text(64, 'Of the action that the user saw: another one is refused. Default: not compared.'),
     },

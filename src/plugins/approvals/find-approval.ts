@@ -12,6 +12,8 @@ export interface ApprovalPlace {
   readonly tenant: string
   readonly sessionId: string
   readonly approvalId: string
+  /** The only run whose approval is found. Default: all of the session. */
+  readonly runId?: string | undefined
 }
 
 export function notFound(): Refused {
@@ -19,10 +21,10 @@ export function notFound(): Refused {
 }
 
 export async function findApproval(
-  { tenant, sessionId, approvalId }: ApprovalPlace,
+  { tenant, sessionId, approvalId, runId }: ApprovalPlace,
   { records }: Pick<ApprovalDeps, 'records'>,
 ): Promise<ApprovalRecord | undefined> {
   const key = await approvalKey(tenant, sessionId, approvalId)
   const [found] = await port('store_unavailable', () => records.approvals.find(tenant, [key]))
-  return found
+  return runId === undefined || found?.body.runId === runId ? found : undefined
 }

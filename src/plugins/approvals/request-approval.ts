@@ -13,7 +13,8 @@ import { withTimeout } from '../../model/time-out.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
 import type { PreparedDispatch } from '../plugin.ts'
 import { actionDigest } from './action-digest.ts'
-import { approvalKey, type StoredPrompt, type StoredTask, shortHash, taskKey } from './approval-records.ts'
+import { approvalKey, runHash, type StoredPrompt, type StoredTask, shortHash, taskKey } from './approval-records.ts'
+import type { Asker } from './asker.ts'
 import { type ApprovalEvent, LINKS, MAX_APPROVERS, MAX_EXPIRES_IN_MS } from './check-options.ts'
 import type { ApprovalDeps } from './deps.ts'
 import { findApproval, notFound } from './find-approval.ts'
@@ -26,16 +27,9 @@ const LEAST_EXPIRES_IN_MS = 60_000
 /** Longest wait for the host's function that names the approvers. */
 const APPROVERS_MS = 5_000
 
-/** The caller who asks. */
-export interface Asker {
-  readonly tenant: string
-  /** Id of its credential. */
-  readonly id: string
-}
-
 /** Asks approvers: stores the approval together with the messages to them, once for each id. */
 export async function requestApproval(
-  { tenant, id: requester }: Asker,
+  { tenant, id: requester, quotas = [] }: Asker,
   asked: ApprovalRequest,
   deps: ApprovalDeps,
 ): Promise<ApprovalResult | Refused> {
@@ -72,14 +66,23 @@ export async function requestApproval(
   const now = clock.now()
   const expiresInMs = asked.expiresInMs ?? maxExpiresInMs
   const schema = asked.choices ? choicesSchema(asked.choices) : (asked.schema as AnswerSchema | undefined)
-  const draft: Omit<StoredApproval, 'prompts'> = {
-    ...{ approvalId, sessionId, session: await shortHash(sessionId), runId, eventType, requester, message },
+  const draft: Draft = {
+    ...{
+      approvalId,
+      sessionId,
+      session: await shortHash(sessionId),
+      runId,
+      run: await runHash({ sessionId, runId }),
+      eventType,
+      requester,
+      message,
+    },
     ...(action && { action }),
     ...(digest !== undefined && { digest }),
     ...(schema && { schema }),
     ...{ approvers: all, required, createdAt: now, expiresAt: now + expiresInMs, answers: [] },
   }
-  const prompts = await planPrompts(tenant, draft, asks, rule, deps)
+  const prompts = await planPrompts({ tenant, quotas }, draft, asks, rule, deps)
   if (isRefused(prompts)) return prompts
   const stored = { ...draft, prompts: prompts.map(({ prepared }) => prepared.dispatchId) }
   return storeRequest(tenant, stored, prompts, isOfRequest, deps)
@@ -146,6 +149,9 @@ function isRecipients(given: unknown): given is readonly string[] {
   return Array.isArray(given) && given.length >= 1 && given.length <= MAX_APPROVERS && given.every(isRecipient)
 }
 
+/** An approval whose messages are not planned yet. */
+type Draft = Omit<StoredApproval, 'prompts' | 'message'> & Pick<ApprovalRequest, 'message'>
+
 /** A planned message to one approver. */
 interface Prompt {
   readonly user: string
@@ -154,8 +160,8 @@ interface Prompt {
 
 /** Plans the questions and the reminders. Refuses if no question can be sent, or none has a link to answer. */
 async function planPrompts(
-  tenant: string,
-  approval: Omit<StoredApproval, 'prompts'>,
+  { tenant, quotas }: Required<Omit<Asker, 'id'>>,
+  approval: Draft,
   asks: readonly string[],
   { reminders = [] }: ApprovalEvent,
   deps: ApprovalDeps,
@@ -175,7 +181,10 @@ async function planPrompts(
       sessionId: approval.sessionId,
       eventData: { approval: dataOf(approval, reminder) },
     }
+    // The request counts once, however many messages it causes.
+    const causedBy = { sessionId: approval.sessionId, quotas: prompts.length === 0 ? quotas : [] }
     const planned = await deps.plan(tenant, request, {
+      causedBy,
       by: approval.requester,
       ...(delayMs > 0 && { delayMs }),
       expiresInMs: lastsMs - delayMs,
@@ -205,7 +214,7 @@ export interface ApprovalData extends Pick<StoredApproval, 'approvalId' | 'sessi
   readonly reminder?: number
 }
 
-function dataOf(approval: Omit<StoredApproval, 'prompts'>, reminder: number | undefined): JsonObject {
+function dataOf(approval: Draft, reminder: number | undefined): JsonObject {
   const { approvalId, sessionId, runId, requester, message, action, digest, expiresAt } = approval
   const data: ApprovalData = {
     ...{ approvalId, sessionId, runId, requester, message },

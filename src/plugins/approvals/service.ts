@@ -16,7 +16,7 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import { storedText, type TenantScope, tenant, tenantOf } from '../../services/call-checks.ts'
 import { HOST } from '../../services/dispatch.ts'
 import { type ListOptions, pageChecks } from '../../services/pagination.ts'
-import { shortHash } from './approval-records.ts'
+import { beginningWith, shortHash } from './approval-records.ts'
 import { readAnswer, readConsume, readRequest } from './bodies.ts'
 import { answerApproval, cancelApproval, consumeApproval, readApproval } from './decide-approval.ts'
 import type { ApprovalDeps } from './deps.ts'
@@ -50,7 +50,7 @@ export interface AnswerInput extends ApprovalName, Omit<AnswerRequest, 'sessionI
 /** Options of {@link Approvals.consume}: the body of the endpoint. */
 export interface ConsumeInput extends ApprovalName, Omit<ConsumeRequest, 'sessionId'> {}
 
-/** Filter of approvals: those that match all given options, newest first. */
+/** Filter of approvals: those that match all given options, newest first; without a session, those that are open before all others. */
 export interface ApprovalListOptions extends Omit<ListOptions, 'sessionId'> {
   readonly sessionId?: string | undefined
   /** `open` or ended. Default: all. */
@@ -164,13 +164,8 @@ async function listOf(
   sessionId: string | undefined,
   status: 'open' | 'ended' | undefined,
 ): Promise<{ readonly by: string; readonly from?: string; readonly until?: string }> {
-  if (sessionId !== undefined) return within('session', await shortHash(sessionId))
-  if (status !== undefined) return within('state', status === 'open' ? 'open' : 'done')
-  return { by: 'created' }
-}
-
-function within(by: string, beginning: string): { readonly by: string; readonly from: string; readonly until: string } {
-  return { by, from: `${beginning}-0`, until: `${beginning}-a` }
+  if (sessionId !== undefined) return { by: 'session', ...beginningWith(await shortHash(sessionId)) }
+  return { by: 'state', ...(status !== undefined && beginningWith(status === 'open' ? 'open' : 'done')) }
 }
 
 /** @throws {SallyportError} The refusal; or the error of the store. */

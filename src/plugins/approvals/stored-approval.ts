@@ -26,9 +26,12 @@ export interface StoredApproval {
   /** Hash of the session id, for lists. */
   readonly session: string
   readonly runId: string
+  /** Hash of session and run, for lists. */
+  readonly run: string
   readonly eventType: string
   readonly requester: string
-  readonly message: string
+  /** Absent: its session was erased, as are action, schema, and what answers contained. */
+  readonly message?: string
   readonly action?: ApprovalAction
   readonly digest?: string
   readonly schema?: AnswerSchema
@@ -55,7 +58,7 @@ export function viewApproval(stored: StoredApproval, isWhole: boolean): Approval
   return {
     ...{ approvalId, sessionId, runId, eventType, status: statusOf(stored), requester, approvers, required },
     ...(digest !== undefined && { digest }),
-    ...(isWhole && { message, ...(action && { action }), ...(schema && { schema }) }),
+    ...(isWhole && { ...(message !== undefined && { message }), ...(action && { action }), ...(schema && { schema }) }),
     answers: answers.map(viewAnswer),
     createdAt: writeInstant(createdAt),
     expiresAt: writeInstant(expiresAt),

@@ -1,3 +1,4 @@
+import { joinData } from '../../../src/compose/plugin-data.ts'
 import type { SessionRunDeps } from '../../../src/core/runs/record-deps.ts'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
@@ -29,14 +30,15 @@ export function app(wrap: (store: Store) => Store = (store) => store): {
   }
   const clock = { ...still, after }
   const store = wrap(memoryStore({ clock }))
+  const plugins = joinData([], clock)
   const { deps, post } = recorder({ store, clock })
   return {
     clock,
     store,
     deps,
     post,
-    runs: runsOf(deps),
-    sessions: sessionsOf({ store, dispatches: store, clock }),
+    runs: runsOf({ ...deps, plugins }),
+    sessions: sessionsOf({ store, dispatches: store, clock, plugins }),
     async dispatch(dispatchId, sessionId = 's1', tenant = 'default') {
       await store.accept(acceptance(dispatchId, { sessionId, tenant, deliveries: [] }))
     },

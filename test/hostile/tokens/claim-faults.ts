@@ -97,6 +97,7 @@ export function claimFaults({ signing }: SessionCaller): Faults {
       [{ jti: 'tok_0', maxPerDay: 5 }],
       [{ jti: 'tok_0', maxDispatches: 0 }],
       [{ jti: 'tok_0', maxDispatches: 1_001 }],
+      [{ jti: 'tok_0', maxApprovals: 0 }],
       [{ jti: 'tok_0', runEvents: -1 }],
       [{ jti: 'tok_0', runEvents: 1_001 }],
     ]),

@@ -44,6 +44,24 @@ describe('grants for a sub-agent', () => {
     })
   })
 
+  it('Approvals lie within those of the parent, too', () => {
+    const approval = { events: ['e', 'f'], maxApprovals: 3 }
+    expect(narrowGrants({ approval }, { approval: { events: ['f'] } })).toEqual({
+      approval: { events: ['f'], maxApprovals: 3 },
+      runEvents: 20,
+    })
+    expect(narrowGrants({ approval }, {})).toEqual({ runEvents: 20 })
+    expect(narrowGrants({ approval }, { approval: { events: ['x'], maxApprovals: 4 } })).toEqual({
+      issues: [
+        issue('/grants/approval/events/0', 'the token does not grant it'),
+        issue('/grants/approval/maxApprovals', 'the token grants 3'),
+      ],
+    })
+    expect(narrowGrants({}, { approval })).toEqual({
+      issues: [issue('/grants/approval', 'the token grants no approvals')],
+    })
+  })
+
   it('A token without dispatches grants none', () => {
     expect(narrowGrants({}, { dispatch: part })).toEqual({
       issues: [issue('/grants/dispatch', 'the token grants no dispatch')],

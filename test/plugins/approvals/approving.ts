@@ -9,6 +9,7 @@ import type { Principal } from '../../../src/model/principal.ts'
 import { type ApprovalsApi, approvals } from '../../../src/plugins/approvals/approvals.ts'
 import type { ApprovalEvent, ApprovalsOptions } from '../../../src/plugins/approvals/check-options.ts'
 import type { ApprovalInput } from '../../../src/plugins/approvals/service.ts'
+import type { Plugin } from '../../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, type RecordingLogger, recordingLogger } from '../../support/deps.ts'
@@ -31,7 +32,7 @@ const EVENTS: EventCatalog = defineEvents({
 })
 
 const PRINCIPALS: Readonly<Record<string, Principal>> = {
-  asker: { id: 'asker', tenant: 'default', operations: ['approval', 'dispatch'] },
+  asker: { id: 'asker', tenant: 'default', operations: ['approval', 'dispatch', 'session_run'] },
   manager: { id: 'manager', tenant: 'default', operations: ['manage', 'read'] },
   foreign: { id: 'foreign', tenant: 'other', operations: ['approval', 'manage', 'read'] },
   session: { id: 'session', tenant: 'default', sessionId: 's1', operations: ['approval', 'manage', 'dispatch'] },
@@ -41,6 +42,8 @@ interface Hosting extends Omit<Partial<SallyportOptions<unknown>>, 'clock'> {
   readonly clock?: FakeClock
   readonly event?: Partial<ApprovalEvent>
   readonly options?: Partial<ApprovalsOptions>
+  /** Plugins beside this one. */
+  readonly beside?: readonly Plugin[]
 }
 
 /** A host with approvals, its clock, and calls of it. */
@@ -69,6 +72,7 @@ export function approving({
   event,
   options,
   clock = fakeClock(Date.UTC(2027, 0, 15, 12)),
+  beside = [],
   ...rest
 }: Hosting = {}): ApprovalHost {
   const logger = recordingLogger()
@@ -80,7 +84,7 @@ export function approving({
     auth: { verify: async (token) => PRINCIPALS[token] ?? { refused: 'invalid_token' } },
     links: { baseUrl: 'https://shop.test', keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     ...rest,
-    plugins: [plugin],
+    plugins: [...beside, plugin],
   }) as Sallyport<unknown> & ApprovalsApi
   const handle = toFetch(sallyport)
 

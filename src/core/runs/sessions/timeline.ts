@@ -7,10 +7,30 @@ import type { RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { viewDispatch } from '../../dispatch/dispatch-view.ts'
 import { viewRun } from '../merge/selectors.ts'
 
-export interface TimelinePlace {
-  readonly runs: TimelinePosition
-  readonly dispatches: TimelinePosition
+/** A page of one session. */
+export interface TimelineQuery {
+  readonly tenant: string
+  readonly sessionId: string
+  readonly first: 'oldest' | 'newest'
+  readonly limit: number
+  readonly cursor?: string | undefined
 }
+
+/** What a timeline shows, and when it happened. */
+export interface TimelineMoment {
+  /** Unique within its list. */
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** Called for moments that are shown. */
+  view(): TimelineEntry
+}
+
+/** Reads one of the lists that a timeline joins, by the time of creation. */
+export type TimelineList = (query: TimelineQuery) => Promise<Page<TimelineMoment>>
+
+/** Position in each list, in the order of the lists. */
+export type TimelinePlace = readonly TimelinePosition[]
 
 /** Position in one list: the cursor of a store page and its last shown item, because a timeline may stop within a page. */
 export interface TimelinePosition {
@@ -23,76 +43,64 @@ export interface TimelinePart {
   readonly next?: TimelinePlace
 }
 
-interface Moment {
-  readonly list: keyof TimelinePlace
-  readonly id: string
-  readonly at: number
+/** A moment, its list, and the cursor of its page. */
+interface Placed {
+  readonly list: number
   readonly cursor?: string | undefined
-  readonly view: () => TimelineEntry
+  readonly moment: TimelineMoment
 }
 
 /** Page size for the store. Fixed, because a page that is read again must be the same one. */
 const WINDOW = 100
 
 /**
- * Reads runs and dispatches, oldest first. Each list keeps its store's order; both are merged by creation time, runs first. Items
+ * Reads all lists, oldest first. Each keeps its own order; they are merged by creation time, at equal times in the order of the lists. Items
  * that are added meanwhile come after all shown items.
  */
 export async function readTimeline(
-  of: { readonly tenant: string; readonly sessionId: string },
+  of: Pick<TimelineQuery, 'tenant' | 'sessionId'>,
   from: TimelinePlace,
   limit: number,
-  store: Pick<RunStore & DispatchStore, 'listRuns' | 'listDispatches'>,
-  now: number,
+  lists: readonly TimelineList[],
 ): Promise<TimelinePart> {
-  const { tenant, sessionId } = of
-  const query = { tenant, sessionId, first: 'oldest', limit: WINDOW } as const
-  const [runs, dispatches] = await Promise.all([
-    readList(from.runs, limit, runMoment, (more) => store.listRuns({ ...query, ...more })),
-    readList(from.dispatches, limit, dispatchMomentAt(now), (more) => store.listDispatches({ ...query, ...more })),
-  ])
-  const moments = mergeByTime(runs, dispatches)
+  const found = await Promise.all(
+    lists.map((read, list) =>
+      readList(list, from[list] ?? {}, limit, (cursor) => read({ ...of, first: 'oldest', limit: WINDOW, cursor })),
+    ),
+  )
+  const moments = mergeByTime(found)
   const shown = moments.slice(0, limit)
-  const entries = shown.map(({ view }) => view())
+  const entries = shown.map(({ moment }) => moment.view())
   if (moments.length === shown.length) return { entries }
-  return { entries, next: { runs: placeOf('runs', shown, from), dispatches: placeOf('dispatches', shown, from) } }
+  return { entries, next: lists.map((_, list) => placeOf(list, shown, from)) }
 }
 
-/** Newest runs and dispatches together, oldest first. Both lists must be oldest first. */
-export function newestOf(
-  runs: readonly StoredRun[],
-  dispatches: readonly Dispatch[],
-  limit: number,
-  now: number,
-): readonly TimelineEntry[] {
-  const momentOf = dispatchMomentAt(now)
-  const moments = mergeByTime(
-    runs.map((run) => runMoment(run)),
-    dispatches.map((dispatch) => momentOf(dispatch, undefined)),
-  )
-  return moments.slice(-limit).map(({ view }) => view())
+/** The newest moments of all lists together, oldest first. Each list must be oldest first. */
+export function newestOf(lists: readonly (readonly TimelineMoment[])[], limit: number): readonly TimelineEntry[] {
+  const moments = mergeByTime(lists.map((moments, list) => moments.map((moment) => ({ list, moment }))))
+  return moments.slice(-limit).map(({ moment }) => moment.view())
 }
 
 /** Reads more than `limit` items of a list from a position, or all. */
-async function readList<T>(
+async function readList(
+  list: number,
   { cursor: begin, last }: TimelinePosition,
   limit: number,
-  momentOf: (item: T, cursor: string | undefined) => Moment,
-  read: (more: { readonly cursor?: string }) => Promise<Page<T>>,
-): Promise<readonly Moment[]> {
-  const moments: Moment[] = []
+  read: (cursor: string | undefined) => Promise<Page<TimelineMoment>>,
+): Promise<readonly Placed[]> {
+  const all: Placed[] = []
   let cursor = begin
   do {
-    const page = await read(cursor === undefined ? {} : { cursor })
-    const found = page.items.map((item) => momentOf(item, cursor))
-    moments.push(...(cursor === begin ? found.slice(countShown(found, last)) : found))
+    const page = await read(cursor)
+    const found = page.items.map((moment) => ({ list, cursor, moment }))
+    all.push(...(cursor === begin ? found.slice(countShown(page.items, last)) : found))
     cursor = page.nextCursor
-  } while (cursor !== undefined && moments.length <= limit)
-  return moments
+  } while (cursor !== undefined && all.length <= limit)
+  return all
 }
 
 /** Counts the shown items of a page. If the last shown item is removed, its time decides, so that no item is skipped. */
-function countShown(moments: readonly Moment[], last: TimelinePosition['last']): number {
+function countShown(moments: readonly TimelineMoment[], last: TimelinePosition['last']): number {
   if (last === undefined) return 0
   const index = moments.findIndex(({ id }) => id === last.id)
   if (index >= 0) return index + 1
@@ -100,32 +108,52 @@ function countShown(moments: readonly Moment[], last: TimelinePosition['last']):
   return next >= 0 ? next : moments.length
 }
 
-/** Merges two lists by time. Each list keeps its own order, even if a clock was set back. */
-function mergeByTime(runs: readonly Moment[], dispatches: readonly Moment[]): readonly Moment[] {
-  const merged: Moment[] = []
+/** Merges lists by time. Each keeps its own order, even if a clock was set back. */
+function mergeByTime(lists: readonly (readonly Placed[])[]): readonly Placed[] {
+  return lists.reduce((merged, list) => mergeTwo(merged, list), [])
+}
+
+function mergeTwo(before: readonly Placed[], after: readonly Placed[]): readonly Placed[] {
+  const merged: Placed[] = []
   let next = 0
-  for (const run of runs) {
-    for (let dispatch = dispatches[next]; dispatch && dispatch.at < run.at; dispatch = dispatches[++next])
-      merged.push(dispatch)
-    merged.push(run)
+  for (const one of before) {
+    for (let other = after[next]; other && other.moment.at < one.moment.at; other = after[++next]) merged.push(other)
+    merged.push(one)
   }
-  return [...merged, ...dispatches.slice(next)]
+  return [...merged, ...after.slice(next)]
 }
 
-function placeOf(list: Moment['list'], shown: readonly Moment[], from: TimelinePlace): TimelinePosition {
-  const last = shown.findLast((moment) => moment.list === list)
-  return last ? { cursor: last.cursor, last: { id: last.id, at: last.at } } : from[list]
+function placeOf(list: number, shown: readonly Placed[], from: TimelinePlace): TimelinePosition {
+  const last = shown.findLast((one) => one.list === list)
+  return last ? { cursor: last.cursor, last: { id: last.moment.id, at: last.moment.at } } : (from[list] ?? {})
 }
 
-function runMoment(run: StoredRun, cursor?: string): Moment {
-  const view = () => ({ type: 'run', at: writeInstant(run.createdAt), run: viewRun(run) }) as const
-  return { list: 'runs', id: run.state.runId, at: run.createdAt, cursor, view }
+/** Runs of a session, for its timeline. */
+export function runMoments(store: Pick<RunStore, 'listRuns'>): TimelineList {
+  return async (query) => momentsOf(await store.listRuns(query), runMoment)
 }
 
-function dispatchMomentAt(now: number): (dispatch: Dispatch, cursor: string | undefined) => Moment {
-  return (dispatch, cursor) => {
-    const view = () =>
-      ({ type: 'dispatch', at: writeInstant(dispatch.createdAt), dispatch: viewDispatch(dispatch, now) }) as const
-    return { list: 'dispatches', id: dispatch.dispatchId, at: dispatch.createdAt, cursor, view }
+/** Dispatches of a session, for its timeline. */
+export function dispatchMoments(store: Pick<DispatchStore, 'listDispatches'>, now: () => number): TimelineList {
+  return async (query) => momentsOf(await store.listDispatches(query), (dispatch) => dispatchMoment(dispatch, now()))
+}
+
+function momentsOf<Item>(
+  { items, nextCursor }: Page<Item>,
+  momentOf: (item: Item) => TimelineMoment,
+): Page<TimelineMoment> {
+  return { items: items.map(momentOf), ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+export function runMoment(run: StoredRun): TimelineMoment {
+  const { createdAt: at, state } = run
+  return { id: state.runId, at, view: () => ({ type: 'run', at: writeInstant(at), run: viewRun(run) }) }
+}
+
+function dispatchMoment(dispatch: Dispatch, now: number): TimelineMoment {
+  const { createdAt: at, dispatchId: id } = dispatch
+  return {
+    ...{ id, at },
+    view: () => ({ type: 'dispatch', at: writeInstant(at), dispatch: viewDispatch(dispatch, now) }),
   }
 }

@@ -5,7 +5,12 @@ import { allPages, app, optionProblems } from '../test-app.ts'
 
 type TestApp = ReturnType<typeof app>
 
-const idOf = (entry: TimelineEntry): string => (entry.type === 'run' ? entry.run.runId : entry.dispatch.dispatchId)
+const idOf = (entry: TimelineEntry): string =>
+  entry.type === 'run'
+    ? entry.run.runId
+    : entry.type === 'dispatch'
+      ? entry.dispatch.dispatchId
+      : entry.approval.approvalId
 
 /** Reads a whole timeline in pages of one size, with an action after each. */
 async function whole({ sessions }: TestApp, limit: number | (() => number), between?: () => Promise<unknown>) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { approvalKey, shortHash } from '../../../../src/plugins/approvals/approval-records.ts'
+import { approvalKey, runHash, shortHash } from '../../../../src/plugins/approvals/approval-records.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
 import { ADA, approving, BOB, REFUND } from '../approving.ts'
@@ -18,19 +18,21 @@ it('The records of approvals have the form in which earlier versions stored them
       ...record,
     }))
   const session = await shortHash('s1')
+  const run = await runHash({ sessionId: 's1', runId: 'r1' })
   const approval = {
     ...{
       approvalId: 'refund-1',
       sessionId: 's1',
       session,
       runId: 'r1',
+      run,
       eventType: 'refund.approval',
       requester: 'host',
     },
     ...{ message: 'Refund 900 USD?', action: REFUND, approvers: [ADA, BOB], required: 1, prompts: ['dsp_1', 'dsp_3'] },
     ...{ createdAt: NOON, expiresAt: NOON + DAY_MS, answers: [] },
   }
-  const sorts = [`000${NOON}`, `open-000${NOON}`, `${session}-000${NOON}`, null]
+  const sorts = [`open-000${NOON}`, `${session}-000${NOON}`, `${run}-000${NOON}`, run]
   const [open] = await find('approvals.approvals', 'default', key)
   expect(open).toEqual({
     ...{ kind: 'approvals.approvals', tenant: 'default', key, sort: expect.anything() },
@@ -63,5 +65,5 @@ it('The records of approvals have the form in which earlier versions stored them
       consumed: { useId: 'u1', at: NOON },
     },
   })
-  expect(ended?.sort[1]).toBe(`done-000${NOON}`)
+  expect(ended?.sort).toEqual([`done-000${NOON}`, ...sorts.slice(1, 3), null])
 })
