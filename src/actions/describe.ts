@@ -122,7 +122,8 @@ export const CALL_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     operationId: 'getSession',
     summary: 'Read a session',
     tag: 'agents',
-    about: 'The totals of its runs, its newest runs as a tree, and its newest runs, dispatches and approvals on a timeline.',
+    about:
+      'The totals of its runs, its newest runs as a tree, and its newest runs, dispatches and approvals on a timeline.',
     answer: session,
   },
   session_timeline: {

@@ -41,14 +41,14 @@ export function endpointsOf(
   return {
     ...callerSteps(deps, limits, revocations, ended),
     actions,
-    async handle(action, principal, request, admission) {
+    async handle(action, principal, request, more) {
       const { run } = action
       if (!run) return answerRefusal(refuse('not_found', 'This host does not offer it.'), deps)
       let made: string | undefined
       const onMade = (id: string): void => {
         made = id
       }
-      const result = await answering<unknown>(deps, () => run({ principal, request, admission, onMade }))
+      const result = await answering<unknown>(deps, () => run({ principal, request, onMade, ...more }))
       ended?.(endOfRequest(principal, action, request, result, made))
       return result
     },

@@ -10,12 +10,12 @@ import type { ActionTarget } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire, type Wire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
+import { callHost } from '../pages/call-host.ts'
+import { isOfOtherPage } from '../pages/other-pages.ts'
 import { answerCache } from './answer-cache.ts'
-import { callHost } from './call-host.ts'
 import { changeOf } from './console-change.ts'
 import { asData } from './console-headers.ts'
 import type { ConsoleOptions, Granted } from './console-options.ts'
-import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
 import { redactAnswer } from './redact-answer.ts'
 
 /** Header that a page of another site cannot send. */
@@ -27,6 +27,10 @@ export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) 
 const ONLY_PREVIEWS = 'The console previews events and dispatches none.'
 
 const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
+
+export function otherPageRefused(): Refused {
+  return refuse('insufficient_scope', 'The request must come from a page of this console.')
+}
 
 /** True for an action that a console offers, if the host does. */
 export function isOffered({ operation, console = true }: ActionRoute): boolean {
@@ -63,7 +67,7 @@ export function consoleApi(
     }
     const asked: HandlerRequest = { headers: {}, query, body: read.json, ...(parameters && { parameters }) }
     const principal: Principal = { id: 'console', tenant: granted.tenant, operations: OPERATIONS }
-    const result = await endpoints.handle(action, principal, asked)
+    const result = await endpoints.handle(action, principal, asked, { consoleUser: granted.user })
     const change = result.ok && onChange ? changeOf(action, granted, asked, result.body) : undefined
     if (change && onChange)
       await callHost(() => onChange(change, request.given[0], ...request.given.slice(1)), clock).catch(changeThrew)

@@ -2,15 +2,19 @@ import type { Action } from '../core/endpoints.ts'
 
 /** A change that a user of the console made. It is not redacted. */
 export interface ConsoleChange {
-  /** Such as `cancel_dispatch`, `retry_dispatch`, `add_suppression` or `remove_suppressions`. */
+  /** Such as `cancel_dispatch`, `retry_dispatch`, `add_suppression`, `remove_suppressions` or `answer_approval`. */
   readonly action: string
   /** As `access` gave it; empty without one. */
   readonly user: string
   readonly tenant: string
-  /** Number of deliveries or suppressions that changed, at least 1. */
+  /** Number of deliveries, suppressions or approvals that changed, at least 1. */
   readonly count: number
   /** With `cancel_dispatch` and `retry_dispatch`. */
   readonly dispatchId?: string
+  /** With `answer_approval`. */
+  readonly approvalId?: string
+  readonly sessionId?: string
+  readonly answer?: string
   /** With suppressions, as the user gave them. */
   readonly channel?: string
   readonly reason?: string
@@ -21,6 +25,17 @@ export interface ConsoleChange {
   readonly addressKey?: string
 }
 
+/** Members of bodies that say what was changed. */
+const NAMED: readonly string[] = [
+  'channel',
+  'reason',
+  'category',
+  'address',
+  'addressKey',
+  'sessionId',
+  'answer',
+] satisfies (keyof ConsoleChange)[]
+
 /** The change of a successful request; `undefined`: it changed nothing. */
 export function changeOf(
   { name, changed }: Action,
@@ -30,9 +45,8 @@ export function changeOf(
 ): ConsoleChange | undefined {
   const count = changed?.(answer as never) ?? 0
   if (count === 0) return undefined
-  const { channel, reason, category, address, addressKey } = Object(asked.body)
-  const given = Object.entries({ channel, reason, category, address, addressKey }).filter(
-    ([, value]) => typeof value === 'string',
+  const given = Object.entries(Object(asked.body)).filter(
+    ([name, value]) => NAMED.includes(name) && typeof value === 'string',
   )
   return { action: name, user: by.user, tenant: by.tenant, count, ...asked.parameters, ...Object.fromEntries(given) }
 }

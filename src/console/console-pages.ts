@@ -1,10 +1,10 @@
 import { CONSOLE_ASSETS } from 'sallyport:console-assets'
 import type { Endpoints, OpenAnswer, OpenHead } from '../core/endpoints.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
-import { isOffered } from './console-api.ts'
+import { isOfOtherPage } from '../pages/other-pages.ts'
+import { isOffered, otherPageRefused } from './console-api.ts'
 import { asData, assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
 import type { Granted } from './console-options.ts'
-import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
 import { pageOf, previewOf } from './page.ts'
 
 /** Answers paths that are not of the API, for a request to which the host has granted access. */

@@ -35,6 +35,8 @@ export interface ActionCall {
   readonly request: HandlerRequest
   /** Absent: there is no rate limit. */
   readonly admission?: Admission | undefined
+  /** A console asks for this user, as its `access` named it; empty: it named none. Absent: no console asks. */
+  readonly consoleUser?: string | undefined
   /** Takes the id of what the request made, for the log of token uses. */
   onMade?(id: string): void
 }
@@ -128,12 +130,12 @@ export interface Endpoints {
   admit?(principal: Principal, action: ActionRoute): Promise<Admission | Refused>
   /** Refuses a principal that was revoked after `authenticate`. Synchronous while the list of revocations is fresh. */
   recheck(principal: Principal, action: ActionRoute): Refused | undefined | Promise<Refused | undefined>
-  /** @param admission The result of `admit`, if there is a rate limit. */
+  /** @param more `admission`: the result of `admit`, if there is a rate limit. */
   handle(
     action: Action,
     principal: Principal,
     request: HandlerRequest,
-    admission?: Admission,
+    more?: Pick<ActionCall, 'admission' | 'consoleUser'>,
   ): Promise<HandlerResult<unknown>>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>

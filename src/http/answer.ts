@@ -71,7 +71,7 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
     const body = content.json
     const sent = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
     const request = parameters ? { ...sent, parameters } : sent
-    const handled = await endpoints.handle(action, principal, request, admission)
+    const handled = await endpoints.handle(action, principal, request, { admission })
     const revoked = action.waits ? await endpoints.recheck(principal, action) : undefined
     if (revoked) return refused(revoked, limits)
     const wire = toWire(handled, limits)

@@ -80,8 +80,11 @@ export interface AnswerSchema {
 /** Content of an answer: a value of each field of the schema. */
 export type AnswerContent = Readonly<Record<string, JsonValue>>
 
-/** Proof of who answers: the link of a message, or the word of an application. */
-export type AnswerProof = 'link' | 'application'
+/**
+ * Proof of who answers: the link of a message; the link and the session of a user of the host; a user of the console; or the word of an
+ * application.
+ */
+export type AnswerProof = 'link' | 'session' | 'console' | 'application'
 
 /** An answer of one approver. */
 export interface ApprovalAnswer {

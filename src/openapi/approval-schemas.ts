@@ -29,6 +29,8 @@ const answer = s.object<ApprovalAnswer>('ApprovalAnswer', 'An answer of one appr
   answer: s.among({ accept: true, decline: true }),
   proof: s.oneOf('How it was proved who answers.', {
     link: 'A link that was sent to the approver.',
+    session: 'Such a link, and the session of a user of the host.',
+    console: 'A user of the console.',
     application: 'The word of an application.',
   }),
   answeredAt: s.instant(),

@@ -113,7 +113,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/console/': {
     holds: 'console in a browser',
-    layers: ['src/core/', 'src/http/', 'src/options/', ...CONTRACTS],
+    layers: ['src/core/', 'src/http/', 'src/options/', 'src/pages/', ...CONTRACTS],
     modules: { 'src/console/': ['sallyport:console-assets'] },
   },
   'src/console/app/': {
@@ -204,6 +204,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'features of a host, one folder each',
     layers: [
       'src/plugins/plugin.ts',
+      'src/plugins/*/fields/',
       'src/core/',
       'src/core/tokens/',
       'src/services/',
@@ -223,9 +224,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the endpoints of all plugins, for the OpenAPI document',
     layers: ['src/plugins/*/describe.ts', 'src/openapi/'],
   },
+  'src/plugins/*/fields/': {
+    holds: 'fields of forms of one plugin, for its pages and screens',
+    layers: CONTRACTS,
+    pure: true,
+  },
   'src/plugins/*/console/': {
     holds: 'screens of one plugin',
-    layers: ['src/console/app/', 'src/code-texts.ts', ...CONTRACTS],
+    layers: ['src/console/app/', 'src/plugins/*/fields/', 'src/code-texts.ts', ...CONTRACTS],
     modules: { 'src/plugins/': ['preact', 'uplot'] },
   },
   'src/plugins/*/commands.ts': {

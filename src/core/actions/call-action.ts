@@ -1,12 +1,14 @@
 import { type Issue, isSallyportError, type ProblemCode } from '../../errors.ts'
 import { pointerTo } from '../../model/json-pointer.ts'
-import type { Principal } from '../../model/principal.ts'
 import { portFault } from '../answers/fault.ts'
 import { queryRefused } from '../answers/query.ts'
 import { type HandlerResult, isRefused, type Refused, refuse, success } from '../answers/result.ts'
 import type { Action, ActionCall, ActionRoute } from '../endpoints.ts'
 import { invalid } from '../validate.ts'
 import { type CallInput, type CallOptions, readInput } from './call-input.ts'
+
+/** Who makes a call. */
+export type Caller = Pick<ActionCall, 'principal' | 'consoleUser'>
 
 /**
  * A row of the table of actions: an action whose query and body are the options of one call of a service. Its parts come from the row:
@@ -24,7 +26,7 @@ export interface CallAction<Service = never> extends ActionRoute, CallInput {
    *
    * @param options The parameters of query and path, the members of the body, and the `tenant`.
    */
-  call(service: Service, options: never, principal: Principal): Promise<object | Refused | undefined>
+  call(service: Service, options: never, of: Caller): Promise<object | Refused | undefined>
 }
 
 /** The actions that call a service. */
@@ -36,14 +38,14 @@ export function actionsOf<Service>(rows: readonly CallAction<Service>[], service
 async function answerCall<Service>(
   row: CallAction<Service>,
   service: Service,
-  { principal, request }: ActionCall,
+  { principal, request, consoleUser }: ActionCall,
 ): Promise<HandlerResult<object> | Refused> {
   const input = readInput(row, request)
   if (isRefused(input)) return input
   try {
     // The tenant is the last: no member of a request replaces it.
     const options = { ...withOwnNames(input.options, row), ...request.parameters, tenant: principal.tenant }
-    const found = await row.call(service, options as never, principal)
+    const found = await row.call(service, options as never, { principal, consoleUser })
     if (found === undefined) return missing(row)
     return isRefused(found) ? found : success(200, found)
   } catch (thrown) {

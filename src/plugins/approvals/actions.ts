@@ -1,5 +1,6 @@
 import type { CallAction } from '../../core/actions/call-action.ts'
 import { PAGE, READ } from '../../core/actions/row-parts.ts'
+import type { ApprovalResult } from '../../model/approval-calls.ts'
 import { pageOf } from '../../services/pagination.ts'
 import type { ApprovalCalls, CallOptions } from './calls.ts'
 import type { ApprovalListOptions } from './service.ts'
@@ -16,14 +17,14 @@ export const APPROVAL_ACTIONS: readonly CallAction<ApprovalCalls>[] = [
     ...ASKING,
     path: PATH,
     body: [...ASKED, 'eventType', 'recipients', 'expiresInMs'],
-    call: (approvals, options: CallOptions, principal) => approvals.request(options, principal),
+    call: (approvals, options: CallOptions, { principal }) => approvals.request(options, principal),
   },
   {
     name: 'get_approval',
     ...{ operation: 'approval', method: 'GET', maxBytes: 0, waits: true, path: ONE },
     query: { sessionId: 'text', waitMs: 'text' },
     ...MISSING,
-    call: (approvals, options: CallOptions, principal) => approvals.read(options, principal),
+    call: (approvals, options: CallOptions, { principal }) => approvals.read(options, principal),
   },
   {
     name: 'cancel_approval',
@@ -31,7 +32,7 @@ export const APPROVAL_ACTIONS: readonly CallAction<ApprovalCalls>[] = [
     path: `${ONE}/cancel`,
     body: ['sessionId'],
     ...MISSING,
-    call: (approvals, options: CallOptions, principal) => approvals.cancel(options, principal),
+    call: (approvals, options: CallOptions, { principal }) => approvals.cancel(options, principal),
   },
   {
     name: 'consume_approval',
@@ -39,21 +40,21 @@ export const APPROVAL_ACTIONS: readonly CallAction<ApprovalCalls>[] = [
     path: `${ONE}/consume`,
     body: ['sessionId', 'action', 'useId'],
     ...MISSING,
-    call: (approvals, options: CallOptions, principal) => approvals.consume(options, principal),
+    call: (approvals, options: CallOptions, { principal }) => approvals.consume(options, principal),
   },
   {
     name: 'answer_approval',
-    // The console knows its user, and must not answer for others.
-    ...{ operation: 'manage', method: 'POST', maxBytes: 65_536, console: false, path: `${ONE}/answer` },
+    ...{ operation: 'manage', method: 'POST', maxBytes: 65_536, path: `${ONE}/answer` },
     body: ['sessionId', 'user', 'answer', 'content', 'comment', 'digest'],
     ...MISSING,
-    call: (approvals, options: CallOptions) => approvals.answer(options),
+    call: (approvals, options: CallOptions, caller) => approvals.answer(options, caller),
+    changed: ({ replayed }: Pick<ApprovalResult, 'replayed'>) => (replayed ? 0 : 1),
   },
   {
     name: 'list_approvals',
     ...READ,
     path: '/api/agents/approvals',
-    query: { sessionId: 'text', status: 'text', content: 'flag', ...PAGE },
+    query: { sessionId: 'text', approvalId: 'text', status: 'text', content: 'flag', ...PAGE },
     call: async (approvals, options: ApprovalListOptions) => pageOf(await approvals.list(options)),
   },
 ]

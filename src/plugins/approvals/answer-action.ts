@@ -10,8 +10,9 @@ import { type AnswerPages, answerPages } from './page/answer-page.ts'
 import type { AnswerPageOptions } from './page/answer-page-options.ts'
 import type { AnswerView, GivenForm } from './page/answer-view.ts'
 import { givenForm, readAnswerForm } from './page/read-answer-form.ts'
+import { signedIn } from './signed-in.ts'
 import { changeApproval } from './store-approval.ts'
-import { viewApproval } from './stored-approval.ts'
+import { type StoredApproval, viewApproval } from './stored-approval.ts'
 
 interface PageDeps extends ApprovalDeps {
   readonly links: SignedLinks
@@ -51,10 +52,15 @@ async function answerPage(link: ApprovalLink | undefined, request: OpenRequest, 
   try {
     const found = link && (await findLinked(link, deps))
     if (!found) return show(404, { show: 'not_found' }, request, deps)
-    const { user, find } = found
+    const { find } = found
     const read = await changeApproval(find, (approval) => approval, deps)
     if (isRefused(read)) return show(404, { show: 'not_found' }, request, deps)
     const stored = read.after
+    const proof = proofOf(stored, deps)
+    const user = proof === 'session' ? await signedIn(link.tenant, request, deps) : found.user
+    if (user === undefined) return show(403, { show: 'sign_in' }, request, deps)
+    if (!stored.approvers.includes(user) && proof === 'session')
+      return show(403, { show: 'sign_in', user }, request, deps)
     const approval = viewApproval(stored, true)
     const hasAnswered = stored.answers.some((answer) => answer.user === user)
     if (!form)
@@ -65,7 +71,7 @@ async function answerPage(link: ApprovalLink | undefined, request: OpenRequest, 
       if (stored.end) return show(409, { show: 'late', approval, user }, request, deps)
       return show(422, { show: 'question', approval, user, ...answer }, request, deps)
     }
-    const decided = await answerApproval(find, { ...answer, user }, 'link', deps)
+    const decided = await answerApproval(find, { ...answer, user }, proof, deps)
     return isRefused(decided)
       ? await showRefused(decided, { user, find }, request, deps)
       : show(200, { show: 'answered', approval: decided, user }, request, deps)
@@ -77,6 +83,12 @@ async function answerPage(link: ApprovalLink | undefined, request: OpenRequest, 
     )
     return show(503, { show: 'unavailable', ...(given && { given }) }, request, deps)
   }
+}
+
+/** An event that the options do not name any more has the stricter proof that the host can give. */
+function proofOf({ eventType }: StoredApproval, { options }: ApprovalDeps): 'link' | 'session' {
+  const { proof = 'link' } = options.events[eventType] ?? { proof: options.access ? 'session' : 'link' }
+  return proof
 }
 
 /** A page that tells which answer holds. */

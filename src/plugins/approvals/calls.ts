@@ -1,4 +1,6 @@
+import type { Caller } from '../../core/actions/call-action.ts'
 import { isRefused, type Refused } from '../../core/answers/result.ts'
+import { insufficientScope } from '../../core/authenticate.ts'
 import type { ApprovalView } from '../../model/approval.ts'
 import type { ApprovalResult, ConsumedApproval } from '../../model/approval-calls.ts'
 import type { Principal } from '../../model/principal.ts'
@@ -21,7 +23,7 @@ export interface ApprovalCalls extends Pick<Approvals, 'list'> {
   read(options: CallOptions, principal: Principal): Promise<ApprovalView | Refused>
   cancel(options: CallOptions, principal: Principal): Promise<ApprovalResult | Refused>
   consume(options: CallOptions, principal: Principal): Promise<ConsumedApproval | Refused>
-  answer(options: CallOptions): Promise<ApprovalResult | Refused>
+  answer(options: CallOptions, caller: Pick<Caller, 'consoleUser'>): Promise<ApprovalResult | Refused>
 }
 
 export function approvalCalls(
@@ -44,11 +46,13 @@ export function approvalCalls(
       reaching(principal, { tenant, approvalId }, readPlain(body), (place) => cancelApproval(place, deps)),
     consume: async ({ tenant, approvalId = '', ...body }, principal) =>
       reaching(principal, { tenant, approvalId }, readConsume(body), (place, use) => consumeApproval(place, use, deps)),
-    async answer({ tenant, approvalId = '', ...body }) {
-      const given = readAnswer(body)
+    async answer({ tenant, approvalId = '', ...body }, { consoleUser }) {
+      if (consoleUser === '') return insufficientScope(UNKNOWN_USER)
+      // A user of the console answers for nobody else.
+      const given = readAnswer(consoleUser === undefined ? body : { ...body, user: consoleUser })
       if (isRefused(given)) return given
-      const { sessionId } = given
-      return answerApproval(() => findApproval({ tenant, sessionId, approvalId }, deps), given, 'application', deps)
+      const find = () => findApproval({ tenant, sessionId: given.sessionId, approvalId }, deps)
+      return answerApproval(find, given, consoleUser === undefined ? 'application' : 'console', deps)
     },
   }
 }
@@ -64,6 +68,8 @@ async function reaching<Body extends Pick<ApprovalPlace, 'sessionId'>, Result>(
   const place = reachableBy(principal, { ...of, sessionId: body.sessionId })
   return isRefused(place) ? place : call(place, body)
 }
+
+const UNKNOWN_USER = 'The console does not know who you are: its access() must name the user.'
 
 const MAX_WAIT_MS = 30_000
 

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../../errors.ts'
 import type { ApprovalAction, ApprovalView } from '../../model/approval.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { arrayOf, fn, recordOf, whole } from '../../options/checks.ts'
+import { arrayOf, choice, fn, recordOf, whole } from '../../options/checks.ts'
 import { type Check, type Checks, near, nested, required } from '../../options/read-options.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { storedText } from '../../services/call-checks.ts'
@@ -34,6 +34,11 @@ export interface ApprovalEvent {
   readonly approvers: (question: ApproversQuestion) => readonly string[] | Promise<readonly string[]>
   /** Number of approvers who must accept, 1 to 10. The first decline ends the approval. Default: 1. */
   readonly required?: number
+  /**
+   * What proves who answers on the page: `link`, the link of a message, or `session`, also the option `access` of `approvals`, which names the user
+   * of the host. Default: `link`.
+   */
+  readonly proof?: 'link' | 'session'
   /** At most five. Default: none. */
   readonly reminders?: readonly ApprovalReminder[]
   /** Longest time for an answer in milliseconds, and the time of requests that name none: 60,000 to 30 days. Default: 7 days. */
@@ -57,10 +62,27 @@ export interface EndedApproval extends ApprovalView {
   readonly tenant: string
 }
 
+/** A user of the host. */
+export interface SignedIn {
+  /** As in `approvers`. */
+  readonly user?: string | undefined
+  /** The only tenant whose approvals the user may answer. Default: all. */
+  readonly tenant?: string | undefined
+}
+
 /** Options of `approvals`. */
 export interface ApprovalsOptions {
   /** Events that ask, by their names in the catalogue. Nothing else dispatches them. */
   readonly events: Readonly<Record<string, ApprovalEvent>>
+  /**
+   * Names the user of the host's own session, for events with `proof: 'session'`: the user must be an approver. It gets what the host's framework
+   * gave: Express's `req`, Koa's context, a `Request` and the arguments after it. `undefined`, or without a user: nobody is signed in; also when it
+   * throws, or is pending after ten seconds: then `onError` gets the error. The function of `createConsole` does for it, too.
+   */
+  readonly access?: (
+    request: never,
+    ...context: readonly never[]
+  ) => SignedIn | string | undefined | Promise<SignedIn | string | undefined>
   /** The page of links. */
   readonly page?: AnswerPageOptions
   /**
@@ -86,9 +108,12 @@ const atMost: Check = (value, given) =>
 
 const REMINDER: Checks<ApprovalReminder> = { afterMs: required(whole(MINUTE_MS, 30 * DAY_MS)), approvers: atMost }
 
+const PROOFS = ['link', 'session'] as const
+
 const EVENT: Checks<ApprovalEvent> = {
   approvers: required(fn, 'is undefined; must be a function that returns the recipients who may answer'),
   required: whole(1, 10),
+  proof: choice(PROOFS),
   reminders: arrayOf(nested(REMINDER)),
   maxExpiresInMs: whole(MINUTE_MS, 30 * DAY_MS),
   validForMs: whole(MINUTE_MS, DAY_MS),
@@ -96,6 +121,7 @@ const EVENT: Checks<ApprovalEvent> = {
 
 export const APPROVALS: Checks<ApprovalsOptions> = {
   events: required(recordOf(nested<ApprovalEvent>(EVENT, reminderProblems))),
+  access: fn,
   page: answerPageOptions,
   answered: fn,
   maxWaiting: whole(1, 100_000),
@@ -113,7 +139,7 @@ export const LINKS: readonly string[] = ['answer', 'accept', 'decline']
 
 /** Finds events that cannot ask for approval, and other events that read a link of approvals. */
 export function approvalProblems(
-  { events }: Pick<ApprovalsOptions, 'events'>,
+  { events, access }: Pick<ApprovalsOptions, 'events' | 'access'>,
   catalogue: EventCatalog,
   hasLinks: boolean,
 ): readonly ConfigProblem[] {
@@ -125,7 +151,9 @@ export function approvalProblems(
     ...names.flatMap((name): ConfigProblem[] => {
       const field = `events['${name}']`
       const event = catalogue.find(name)
-      if (event) return eventFaults(event).map((detail) => ({ field, detail }))
+      const proof = events[name]?.proof === 'session' && !access ? [`${field}.proof`] : []
+      const unproved = proof.map((at) => ({ field: at, detail: 'is session: give approvals the option access' }))
+      if (event) return [...unproved, ...eventFaults(event).map((detail) => ({ field, detail }))]
       const detail = `is not among the events${near(name, catalogue.eventTypes)}; define it with defineEvents(…)`
       return [{ field, detail }]
     }),

@@ -103,10 +103,12 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   },
   list_approvals: {
     operationId: 'listApprovals',
-    summary: 'List approvals, newest first',
+    summary: 'List approvals: those that are open, then all others, newest first',
     tag: 'agents',
-    about: 'A page may have fewer items than `limit`, even none, and yet a `next`.',
+    about:
+      'A session has its approvals in the order of time, newest first. A page may have fewer items than `limit`, even none, and yet a `next`.',
     fields: {
+      approvalId: { about: 'Only this one; with `sessionId`.' },
       status: { schema: { type: 'string', enum: ['open', 'ended'] } },
       content: { about: 'Adds message, action and schema.' },
     },

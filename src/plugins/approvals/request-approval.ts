@@ -17,9 +17,9 @@ import { approvalKey, runHash, type StoredPrompt, type StoredTask, shortHash, ta
 import type { Asker } from './asker.ts'
 import { type ApprovalEvent, LINKS, MAX_APPROVERS, MAX_EXPIRES_IN_MS } from './check-options.ts'
 import type { ApprovalDeps } from './deps.ts'
+import { choicesSchema } from './fields/field-kinds.ts'
 import { findApproval, notFound } from './find-approval.ts'
 import { checkAnswerSchema } from './schema/check-answer-schema.ts'
-import { choicesSchema } from './schema/field-kinds.ts'
 import { type StoredApproval, viewApproval } from './stored-approval.ts'
 
 const MAX_ACTION_BYTES = 32_768

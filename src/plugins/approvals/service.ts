@@ -11,7 +11,7 @@ import type {
   ConsumeRequest,
 } from '../../model/approval-calls.ts'
 import { bool, has, oneOf, whole } from '../../options/checks.ts'
-import { type Checks, readOptions, required } from '../../options/read-options.ts'
+import { type Checks, type Rules, readOptions, required } from '../../options/read-options.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import { storedText, type TenantScope, tenant, tenantOf } from '../../services/call-checks.ts'
 import { HOST } from '../../services/dispatch.ts'
@@ -20,7 +20,7 @@ import { beginningWith, shortHash } from './approval-records.ts'
 import { readAnswer, readConsume, readRequest } from './bodies.ts'
 import { answerApproval, cancelApproval, consumeApproval, readApproval } from './decide-approval.ts'
 import type { ApprovalDeps } from './deps.ts'
-import { type ApprovalPlace, findApproval } from './find-approval.ts'
+import { type ApprovalPlace, type ApprovalRecord, findApproval } from './find-approval.ts'
 import { requestApproval } from './request-approval.ts'
 import { viewApproval } from './stored-approval.ts'
 import type { Waiters } from './waiters.ts'
@@ -53,6 +53,8 @@ export interface ConsumeInput extends ApprovalName, Omit<ConsumeRequest, 'sessio
 /** Filter of approvals: those that match all given options, newest first; without a session, those that are open before all others. */
 export interface ApprovalListOptions extends Omit<ListOptions, 'sessionId'> {
   readonly sessionId?: string | undefined
+  /** With `sessionId`: only this one. */
+  readonly approvalId?: string | undefined
   /** `open` or ended. Default: all. */
   readonly status?: 'open' | 'ended' | undefined
   /** `true`: with message, action and schema. Default: `false`. */
@@ -91,6 +93,7 @@ const LIST = 'approvals'
 const LIST_CHECKS: Checks<ApprovalListOptions> = {
   ...pageChecks(LIST),
   sessionId: storedText,
+  approvalId: storedText,
   status: oneOf(['open', 'ended'] satisfies (ApprovalStatus | 'ended')[]),
   content: bool,
 }
@@ -128,13 +131,21 @@ export function approvalsOf(deps: ApprovalDeps & { readonly waiters: Waiters }):
       const {
         tenant = 'default',
         sessionId,
+        approvalId,
         status,
         content = false,
         limit,
         cursor,
-      } = readOptions('approvals.list', options, LIST_CHECKS)
-      const listed = await listOf(sessionId, status)
-      const page = await deps.records.approvals.list(tenant, { ...listed, reverse: true, limit, cursor })
+      } = readOptions('approvals.list', options, LIST_CHECKS, ofSession)
+      const page =
+        sessionId !== undefined && approvalId !== undefined
+          ? await onlyOne({ tenant, sessionId, approvalId }, deps)
+          : await deps.records.approvals.list(tenant, {
+              ...(await listOf(sessionId, status)),
+              reverse: true,
+              limit,
+              cursor,
+            })
       const matching = page.items.filter(({ body }) => status === undefined || (status === 'open') === !body.end)
       return { ...page, items: matching.map(({ body }) => viewApproval(body, content)) }
     },
@@ -157,6 +168,16 @@ export function approvalsOf(deps: ApprovalDeps & { readonly waiters: Waiters }):
         return consumeApproval(place, given, deps)
       }),
   }
+}
+
+const ofSession: Rules = ({ approvalId, sessionId }) =>
+  approvalId === undefined || sessionId !== undefined
+    ? []
+    : [{ field: 'approvalId', detail: 'needs sessionId: sessions may have approvals of the same id' }]
+
+async function onlyOne(place: ApprovalPlace, deps: ApprovalDeps): Promise<Page<ApprovalRecord>> {
+  const found = await findApproval(place, deps)
+  return { items: found ? [found] : [] }
 }
 
 /** The list and the texts of it that are read. One of a session has all statuses. */

@@ -47,6 +47,7 @@ export const approvalsOptions: PluginOptionRows = {
   rows: [
     plugin('ApprovalsOptions', {
       events: [...OBJECT, { ask: null }, { ask: 'x' }],
+      access: FUNCTION,
       answered: FUNCTION,
       page: OBJECT,
       maxWaiting: outside(1, 100_000),
@@ -56,6 +57,7 @@ export const approvalsOptions: PluginOptionRows = {
       {
         approvers: [undefined, ...FUNCTION],
         required: outside(1, 10),
+        proof: ['console', '', 7, null],
         reminders: [...LIST, Array.from({ length: 6 }, () => ({ afterMs: 60_000 }))],
         maxExpiresInMs: outside(60_000, 30 * DAY_MS),
         validForMs: outside(60_000, DAY_MS),
@@ -98,7 +100,7 @@ export const approvalsOptions: PluginOptionRows = {
       'ApprovalListOptions',
       (options: object) => sallyport.approvals.list(options),
       {},
-      { ...PAGE, sessionId: UNSTORABLE, status: ['ended!', 7], content: FLAG },
+      { ...PAGE, sessionId: UNSTORABLE, approvalId: ['a1', ...UNSTORABLE], status: ['ended!', 7], content: FLAG },
     ),
   ],
   withoutOptions: {

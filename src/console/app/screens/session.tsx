@@ -142,25 +142,29 @@ function Entries({
   )
 }
 
-/** The tree of runs, then the dispatches. */
+/** The tree of runs, then the dispatches and approvals. */
 function rowsOf(entries: readonly Entry[], sessionId: string): readonly TimeRow[] {
   const recorded = new Map(entries.flatMap((entry) => ('run' in entry ? [[entry.run, entry.at] as const] : [])))
   const runs = treeRows([...recorded.keys()]).map((row) => runRow(row, recorded.get(row.run), sessionId))
-  const dispatches = entries.flatMap((entry): readonly TimeRow[] => {
-    if (!('dispatch' in entry)) return []
-    const { dispatchId, eventType, status } = entry.dispatch
-    const at = instantOf(entry.at)
-    const cells = [
-      <Link key="event" to={['dispatches', dispatchId]}>
-        {eventType}
-      </Link>,
-      <Badge key="status">{status}</Badge>,
-      '',
-      '',
-    ]
-    return [{ key: textOf(dispatchId), cells, span: spanOf(at, at), tone: status === 'failed' ? 'bad' : 'plain' }]
-  })
-  return [...runs, ...dispatches]
+  return [...runs, ...entries.flatMap((entry) => ('run' in entry ? [] : [momentRow(entry, sessionId)]))]
+}
+
+/** A dispatch or an approval: a moment on the axis. */
+function momentRow(entry: Exclude<Entry, { readonly run: unknown }>, sessionId: string): TimeRow {
+  const [id, { eventType, status }, to] =
+    'dispatch' in entry
+      ? [entry.dispatch.dispatchId, entry.dispatch, ['dispatches', entry.dispatch.dispatchId]]
+      : [entry.approval.approvalId, entry.approval, ['approvals', sessionId, entry.approval.approvalId]]
+  const at = instantOf(entry.at)
+  const cells = [
+    <Link key="event" to={to}>
+      {eventType}
+    </Link>,
+    <Badge key="status">{status}</Badge>,
+    '',
+    '',
+  ]
+  return { key: joined(entry.type, id), cells, span: spanOf(at, at), tone: status === 'failed' ? 'bad' : 'plain' }
 }
 
 function runRow({ run, depth, isParentElsewhere }: TreeRow, recordedAt: unknown, sessionId: string): TimeRow {

@@ -20,7 +20,10 @@ const STATUSES = {
 
 const WAITING = {
   input: { means: 'It waits for input of a person.', next: 'Answer it in the application of the agent.' },
-  approval: { means: 'It waits for an approval.', next: 'Approve or refuse it in the application of the agent.' },
+  approval: {
+    means: 'It waits for an approval.',
+    next: 'Answer it under Approvals, or in the application of the agent.',
+  },
   auth: { means: 'It waits until someone signs in.', next: 'Sign in to the service that it asks for.' },
   tool: { means: 'It waits for a tool.', next: 'See whether the tool answers.' },
 } as const satisfies Record<WaitingFor, Sentence>

@@ -1,5 +1,5 @@
 import type { ApprovalView } from '../../../model/approval.ts'
-import { type Html, html } from '../../../pages/html.ts'
+import { filled, type Html, html } from '../../../pages/html.ts'
 import { htmlPage } from '../../../pages/html-page.ts'
 import { pageLanguages } from '../../../pages/page-languages.ts'
 import { PAGE_STYLE, styleOf } from '../../../pages/page-style.ts'
@@ -10,6 +10,7 @@ import type { AnswerView } from './answer-view.ts'
 import { approvalParts, type ShowTime } from './show-approval.ts'
 import type { AnswerTexts } from './texts/answer-texts.ts'
 import { ANSWER_TEXTS } from './texts/built-in-texts.ts'
+import { isolated } from './visible-text.ts'
 
 export interface AnswerPage {
   /** BCP 47 tag. */
@@ -43,6 +44,7 @@ export function answerPages(options: AnswerPageOptions = {}): AnswerPages {
 
 function bodyOf(view: AnswerView, texts: AnswerTexts, time: ShowTime): Html {
   if (view.show === 'not_found') return html`<p>${texts.notFound}</p>`
+  if (view.show === 'sign_in') return html`<p>${signInText(view, texts)}</p>`
   if (view.show === 'unavailable') {
     return html`<p role="alert">${texts.failed}</p>${view.given && html`\n${sameForm(view.given, texts)}`}`
   }
@@ -53,6 +55,10 @@ function bodyOf(view: AnswerView, texts: AnswerTexts, time: ShowTime): Html {
   }
   const notices = html`${noticesOf(view, texts)}${statusOf(approval, texts, time)}`
   return html`${notices}${approvalParts(approval, undefined, texts, time)}`
+}
+
+function signInText({ user }: Extract<AnswerView, { readonly show: 'sign_in' }>, texts: AnswerTexts): Html {
+  return user === undefined ? html`${texts.signIn}` : filled(texts.notAsked, { user: isolated(user) })
 }
 
 type WithoutForm = Extract<AnswerView, { readonly show: 'answered' | 'late' | 'status' }>

@@ -35,6 +35,8 @@ export type AnswerView =
    * was earlier, and `status` without an answer.
    */
   | (ApprovalOfUser & { readonly show: 'answered' | 'late' | 'status' })
+  /** Only people who are signed in may answer. With `user`: this one is, and may not. */
+  | { readonly show: 'sign_in'; readonly user?: string }
   /** The link is invalid, or its approval does not exist. */
   | { readonly show: 'not_found' }
   /** The store is unavailable. With `given`: a button sends the same form again. */

@@ -1,8 +1,8 @@
 import type { AnswerField, NumberField, TextField } from '../../../model/approval.ts'
 import { type Html, html } from '../../../pages/html.ts'
-import { type Choice, kindOfField, lengthsOf } from '../schema/field-kinds.ts'
+import { type Choice, kindOfField, lengthsOf } from '../fields/field-kinds.ts'
+import { isNumber, localInstant } from '../fields/form-values.ts'
 import { FORMATS } from '../schema/formats.ts'
-import { isNumber, localInstant } from './form-values.ts'
 import type { AnswerTexts } from './texts/answer-texts.ts'
 import { isolated, visible } from './visible-text.ts'
 

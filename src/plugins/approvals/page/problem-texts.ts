@@ -1,9 +1,9 @@
 import type { AnswerField, AnswerSchema } from '../../../model/approval.ts'
 import { filled, type Html } from '../../../pages/html.ts'
-import { type FieldOfKind, kindOfField, lengthsOf } from '../schema/field-kinds.ts'
+import { type FieldOfKind, kindOfField, lengthsOf } from '../fields/field-kinds.ts'
+import { fieldOfControl } from '../fields/form-values.ts'
 import type { TextFormat } from '../schema/formats.ts'
 import type { AnswerProblem } from './answer-view.ts'
-import { fieldOfControl } from './form-values.ts'
 import { MAX_COMMENT } from './read-answer-form.ts'
 import type { AnswerTexts } from './texts/answer-texts.ts'
 

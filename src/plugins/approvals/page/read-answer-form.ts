@@ -1,10 +1,10 @@
 import type { AnswerContent, AnswerSchema } from '../../../model/approval.ts'
 import { isStorable } from '../../../model/json.ts'
 import { keysOf } from '../../../model/json-pointer.ts'
+import { kindOfField } from '../fields/field-kinds.ts'
+import { controlOf, fieldOfControl, readValue } from '../fields/form-values.ts'
 import { checkContent } from '../schema/check-content.ts'
-import { kindOfField } from '../schema/field-kinds.ts'
 import type { AnswerProblem, GivenForm } from './answer-view.ts'
-import { controlOf, fieldOfControl, readValue } from './form-values.ts'
 
 /** Most characters of a comment. */
 export const MAX_COMMENT = 1_000

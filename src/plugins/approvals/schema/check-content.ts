@@ -1,8 +1,8 @@
 import type { Issue } from '../../../errors.ts'
 import type { AnswerField, AnswerSchema, NumberField, TextField } from '../../../model/approval.ts'
 import { membersOf } from '../../../model/json.ts'
+import { type Choice, type FieldOfKind, kindOfField, lengthsOf } from '../fields/field-kinds.ts'
 import { at, fault, firstIssues, repetitions, storageFault, unknownMembers } from './faults.ts'
-import { type Choice, type FieldOfKind, kindOfField, lengthsOf } from './field-kinds.ts'
 import { FORMATS } from './formats.ts'
 
 /**

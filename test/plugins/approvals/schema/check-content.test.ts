@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AnswerField, AnswerSchema } from '../../../../src/model/approval.ts'
+import { choicesSchema } from '../../../../src/plugins/approvals/fields/field-kinds.ts'
 import { checkContent } from '../../../../src/plugins/approvals/schema/check-content.ts'
-import { choicesSchema } from '../../../../src/plugins/approvals/schema/field-kinds.ts'
 import { fc } from '../../../support/properties.ts'
 import { searchedBy } from '../../../support/searched.ts'
 import { answers } from './answers.ts'

@@ -84,6 +84,10 @@ export interface AnswerTexts {
   readonly cancelled: string
   /** The accepted action was used. */
   readonly consumed: string
+  /** Only people who are signed in may answer, and this one is not. */
+  readonly signIn: string
+  /** Has `{user}`: is signed in, and no approver. */
+  readonly notAsked: string
   readonly notFound: string
   readonly failed: string
   /** Button that sends the same form again. */

@@ -55,6 +55,8 @@ export const GERMAN: AnswerTexts = {
   expired: 'Diese Anfrage ist abgelaufen: Sie wurde nicht rechtzeitig entschieden.',
   cancelled: 'Diese Anfrage wurde zurückgezogen.',
   consumed: 'Die freigegebene Aktion wurde verwendet.',
+  signIn: 'Bitte melden Sie sich in der Anwendung an und öffnen Sie dann diesen Link noch einmal.',
+  notAsked: 'Sie sind als {user} angemeldet und können diese Anfrage nicht beantworten.',
   notFound: 'Unter dieser Adresse gibt es keine Anfrage. Der Link ist vielleicht unvollständig oder nicht mehr gültig.',
   failed: 'Das hat nicht geklappt. Bitte versuchen Sie es gleich noch einmal.',
   retry: 'Noch einmal versuchen',

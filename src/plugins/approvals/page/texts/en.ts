@@ -55,6 +55,8 @@ export const ENGLISH: AnswerTexts = {
   expired: 'This request has expired: it was not decided in time.',
   cancelled: 'The requester withdrew this request.',
   consumed: 'The accepted action was used.',
+  signIn: 'Sign in to the application as an approver, then open this link again.',
+  notAsked: 'You are signed in as {user}, who may not answer this request.',
   notFound: 'There is no request at this address. The link may be incomplete or no longer valid.',
   failed: 'That did not work. Please try again in a moment.',
   retry: 'Try again',

@@ -55,6 +55,8 @@ export const SPANISH: AnswerTexts = {
   expired: 'Esta solicitud ha caducado: no se decidió a tiempo.',
   cancelled: 'El solicitante ha retirado esta solicitud.',
   consumed: 'La acción aceptada se ha utilizado.',
+  signIn: 'Inicie sesión en la aplicación y vuelva a abrir este enlace.',
+  notAsked: 'Ha iniciado sesión como {user} y no puede responder a esta solicitud.',
   notFound: 'No hay ninguna solicitud en esta dirección. Puede que el enlace esté incompleto o ya no sea válido.',
   failed: 'No ha funcionado. Inténtelo de nuevo en un momento.',
   retry: 'Intentar de nuevo',

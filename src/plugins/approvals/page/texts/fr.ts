@@ -55,6 +55,8 @@ export const FRENCH: AnswerTexts = {
   expired: 'Cette demande a expiré : aucune décision n’a été prise à temps.',
   cancelled: 'Le demandeur a retiré cette demande.',
   consumed: 'L’action acceptée a été utilisée.',
+  signIn: 'Connectez-vous à l’application, puis ouvrez de nouveau ce lien.',
+  notAsked: 'Vous êtes connecté en tant que {user} et ne pouvez pas répondre à cette demande.',
   notFound: 'Il n’y a pas de demande à cette adresse. Le lien est peut-être incomplet ou n’est plus valable.',
   failed: 'Cela n’a pas fonctionné. Veuillez réessayer dans un instant.',
   retry: 'Réessayer',

@@ -55,6 +55,8 @@ export const ITALIAN: AnswerTexts = {
   expired: 'Questa richiesta è scaduta: non è stata decisa in tempo.',
   cancelled: 'Il richiedente ha ritirato questa richiesta.',
   consumed: 'L’azione accettata è stata utilizzata.',
+  signIn: 'Acceda all’applicazione, poi apra di nuovo questo link.',
+  notAsked: 'Ha effettuato l’accesso come {user} e non può rispondere a questa richiesta.',
   notFound: 'A questo indirizzo non c’è alcuna richiesta. Il link potrebbe essere incompleto o non più valido.',
   failed: 'Non ha funzionato. Riprovi tra un momento.',
   retry: 'Riprova',

@@ -55,6 +55,8 @@ export const DUTCH: AnswerTexts = {
   expired: 'Dit verzoek is verlopen: er is niet op tijd beslist.',
   cancelled: 'De aanvrager heeft dit verzoek ingetrokken.',
   consumed: 'De goedgekeurde actie is gebruikt.',
+  signIn: 'Meld u aan bij de applicatie en open daarna deze link opnieuw.',
+  notAsked: 'U bent aangemeld als {user} en kunt dit verzoek niet beantwoorden.',
   notFound: 'Op dit adres is geen verzoek. De link is misschien onvolledig of niet meer geldig.',
   failed: 'Dat is niet gelukt. Probeer het zo opnieuw.',
   retry: 'Opnieuw proberen',

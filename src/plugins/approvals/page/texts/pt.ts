@@ -55,6 +55,8 @@ export const PORTUGUESE: AnswerTexts = {
   expired: 'Este pedido expirou: não foi decidido a tempo.',
   cancelled: 'Quem fez o pedido retirou-o.',
   consumed: 'A ação aceite foi utilizada.',
+  signIn: 'Inicie sessão na aplicação e abra novamente esta ligação.',
+  notAsked: 'Iniciou sessão como {user} e não pode responder a este pedido.',
   notFound: 'Não há nenhum pedido neste endereço. A ligação pode estar incompleta ou já não ser válida.',
   failed: 'Não funcionou. Tente novamente dentro de momentos.',
   retry: 'Tentar novamente',
