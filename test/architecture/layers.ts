@@ -130,6 +130,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'recorders of the runs of other libraries',
     layers: ['src/client/', 'src/usage/', 'src/options/', ...CONTRACTS],
   },
+  'src/integrations/approvals/': {
+    holds: 'questions of the agents of other libraries to people',
+    layers: ['src/integrations/', 'src/client/', 'src/core/', 'src/options/', ...CONTRACTS],
+  },
   'src/otel/': {
     holds: 'runs as OpenTelemetry spans and metrics',
     layers: ['src/options/', ...CONTRACTS],

@@ -118,6 +118,11 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     gives: 'runs of AI SDKs',
     limit: 13.3,
   },
+  'sallyport/integrations/approvals': {
+    source: 'src/integrations/approvals/index.ts',
+    gives: '[approvals in agent SDKs](docs/approvals-sdks.md)',
+    limit: 5,
+  },
   'sallyport/liquid': {
     source: 'src/engines/liquid.ts',
     gives: '`liquid`: string templates; needs `liquidjs`',

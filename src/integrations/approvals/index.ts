@@ -1,0 +1,18 @@
+/**
+ * Lets agents of the AI SDK, the OpenAI Agents SDK, LangGraph, MCP and AG-UI ask people for approval. Loads none of these libraries.
+ * @module sallyport/integrations/approvals
+ */
+export {
+  type AiSdkApprovalCall,
+  type AiSdkApprovalResponse,
+  type AiSdkApprovalStatus,
+  type AiSdkApprovals,
+  aiSdkApprovals,
+} from './ai-sdk.ts'
+export type {
+  AgentAnswerOptions,
+  AgentApprovalOptions,
+  AgentToolCall,
+  ApprovalMethods,
+  ApprovalOutcome,
+} from './asking.ts'
