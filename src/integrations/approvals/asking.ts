@@ -6,7 +6,7 @@ import type { ApprovalRequest, ApprovalResult, ConsumedApproval, ConsumeRequest 
 import { type JsonObject, toJson } from '../../model/json.ts'
 import { sha256 } from '../../model/sha256.ts'
 import { arrayOf, bool, fn, has, matching, whole, word } from '../../options/checks.ts'
-import { type Checks, required } from '../../options/read-options.ts'
+import { type Checks, isRecord, required } from '../../options/read-options.ts'
 import { untypedMembers } from '../untyped.ts'
 
 interface TenantOf {
@@ -51,7 +51,10 @@ export interface AgentApprovalOptions {
   readonly waitMs?: number | undefined
   /** Ends a wait early. */
   readonly signal?: AbortSignal | undefined
-  /** `true`: refuses an action that this call has taken before, also if a crash came before it was done. Default: `false`. */
+  /**
+   * `true`: refuses an action that this call has taken before, also if a crash came before it was done. Default: `false`, for tools that may be
+   * called again with the same id.
+   */
   readonly once?: boolean | undefined
   /** Only with `sallyport.approvals`: a client's secret names its tenant. Default: `default`. */
   readonly tenant?: string | undefined
@@ -85,7 +88,10 @@ export interface Asker {
   ask(call: AgentToolCall): Promise<ApprovalView | undefined>
   /** Waits for the end of a question, and takes the action if it is accepted. */
   take(call: AgentToolCall, asked: ApprovalView): Promise<ApprovalOutcome>
-  /** Asks about all calls before it waits for any. Calls that need no approval have no outcome. */
+  /**
+   * Takes the actions of all calls, for each of which {@link Asker.take} may follow when it is done. Asks about all before it waits for any. Calls
+   * that need no approval have no outcome.
+   */
   takeAll(calls: readonly AgentToolCall[]): Promise<readonly ApprovalOutcome[]>
 }
 
@@ -115,10 +121,7 @@ export const APPROVAL_OPTIONS: Checks<AgentApprovalOptions> = {
 
 export const ANSWER_OPTIONS: Checks<AgentAnswerOptions> = {
   ...APPROVAL_OPTIONS,
-  schema: matching(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  ),
+  schema: matching(isRecord, 'must be an object'),
 }
 
 /** @throws {ClientError} `option_invalid`, with all problems of the methods or of the options. */
@@ -133,6 +136,8 @@ export function askerOf<Options extends AgentAnswerOptions>(
   const { sessionId, runId, eventType, recipients, expiresInMs, waitMs, signal, tenant } = options
   const { message = ({ name }: AgentToolCall) => `May the agent call ${name}?`, once = false } = options
   const schema = options.schema && answerSchema(options.schema)
+  /** Approvals that `takeAll` has taken, and that `take` may pass on once. */
+  const held = new Set<string>()
   const scope = { sessionId, ...(tenant !== undefined && { tenant }) }
 
   async function ask(call: AgentToolCall): Promise<ApprovalView | undefined> {
@@ -154,7 +159,7 @@ export function askerOf<Options extends AgentAnswerOptions>(
     if (ended.status !== 'accepted') return { ...outcome, approved: false }
     const use = await consume({ ...scope, approvalId, action: actionOf(call), useId: approvalId })
     if ('refused' in use) return { ...outcome, approved: false, reason: `A person accepted, but ${use.refused}` }
-    const { first } = use
+    const first = use.first || held.delete(approvalId)
     if (once && !first) return { ...outcome, approved: false, first, reason: 'This call has taken the action before.' }
     const content = ended.answers.find(({ answer }) => answer === 'accept')?.content
     return { ...outcome, approved: true, first, ...(content && { content }) }
@@ -174,8 +179,10 @@ export function askerOf<Options extends AgentAnswerOptions>(
 
   async function takeAll(calls: readonly AgentToolCall[]): Promise<readonly ApprovalOutcome[]> {
     const asked = await Promise.all(calls.map(async (call) => ({ call, view: await ask(call) })))
-    const outcomes = await Promise.all(asked.map(({ call, view }) => view && take(call, view)))
-    return outcomes.filter((outcome) => outcome !== undefined)
+    const taken = await Promise.all(asked.map(({ call, view }) => view && take(call, view)))
+    const outcomes = taken.filter((outcome) => outcome !== undefined)
+    for (const { approved, approvalId } of outcomes) if (approved) held.add(approvalId)
+    return outcomes
   }
 
   return { ask, take, takeAll }
@@ -213,9 +220,9 @@ export function argsOf(input: unknown): JsonObject {
 }
 
 /** {@link argsOf} a text of JSON. A text that is none is shown as `input`. */
-export function argsIn(text: string): JsonObject {
+export function argsIn(text: unknown): JsonObject {
   try {
-    return argsOf(JSON.parse(text))
+    return argsOf(JSON.parse(String(text)))
   } catch {
     return argsOf(text)
   }

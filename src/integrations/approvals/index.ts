@@ -16,3 +16,10 @@ export type {
   ApprovalMethods,
   ApprovalOutcome,
 } from './asking.ts'
+export {
+  type OpenAiAgentsApprovals,
+  type OpenAiApprovalGuardrail,
+  type OpenAiApprovalItem,
+  type OpenAiInterruptedRun,
+  openAiAgentsApprovals,
+} from './openai-agents.ts'

@@ -265,6 +265,22 @@ describe('responses for the AI SDK', () => {
     expect(again.done).toEqual([])
   })
 
+  it('With once, the messages of a client that leaves out the result run nothing again', async () => {
+    const host = agentHost()
+    const messages = await askedTurn(host)
+    await host.answer(1)
+    const resume = async (approvals: AiSdkApprovals) => {
+      const content = await approvals.responses(messages)
+      const { settings, done } = agentOf(END)
+      await generateText({ ...settings, ...approvals, messages: [...messages, { role: 'tool', content }] })
+      return done
+    }
+    const approvals = approvalsOf(host, { once: true })
+    expect(await resume(approvals)).toEqual([ARGS])
+    expect(await resume(approvals)).toEqual([])
+    expect(await resume(approvalsOf(host, { once: true }))).toEqual([])
+  })
+
   // vercel/ai#16334 and #17358: the signature was lost between the request and the answer.
   it('Signed requests stay signed, and an answer outlives a signature that was lost', async () => {
     const host = agentHost()
