@@ -86,6 +86,8 @@ export interface ApprovalOutcome {
 export interface Asker {
   /** Asks once for each call, and gives the question. `undefined`: the call needs no approval. */
   ask(call: AgentToolCall): Promise<ApprovalView | undefined>
+  /** Waits for the end of a question, and gives its status. */
+  end(approvalId: string): Promise<ApprovalStatus>
   /** Waits for the end of a question, and takes the action if it is accepted. */
   take(call: AgentToolCall, asked: ApprovalView): Promise<ApprovalOutcome>
   /**
@@ -152,9 +154,11 @@ export function askerOf<Options extends AgentAnswerOptions>(
     })
   }
 
+  const wait = (approvalId: string): Promise<ApprovalView> => approvals.wait({ ...scope, approvalId, waitMs, signal })
+
   async function take(call: AgentToolCall, asked: ApprovalView): Promise<ApprovalOutcome> {
     const { approvalId } = asked
-    const ended = asked.status === 'open' ? await approvals.wait({ ...scope, approvalId, waitMs, signal }) : asked
+    const ended = asked.status === 'open' ? await wait(approvalId) : asked
     const outcome = { toolCallId: call.id, approvalId, status: ended.status, reason: reasonOf(ended) }
     if (ended.status !== 'accepted') return { ...outcome, approved: false }
     const use = await consume({ ...scope, approvalId, action: actionOf(call), useId: approvalId })
@@ -185,7 +189,7 @@ export function askerOf<Options extends AgentAnswerOptions>(
     return outcomes
   }
 
-  return { ask, take, takeAll }
+  return { ask, end: async (approvalId) => (await wait(approvalId)).status, take, takeAll }
 }
 
 /** Refusals of an accepted action that are an outcome for the agent. All others are faults. */

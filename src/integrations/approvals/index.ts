@@ -17,6 +17,14 @@ export type {
   ApprovalOutcome,
 } from './asking.ts'
 export {
+  type LangGraphApprovalOptions,
+  type LangGraphApprovals,
+  type LangGraphInterrupt,
+  type LangGraphQuestion,
+  type LangGraphThread,
+  langGraphApprovals,
+} from './lang-graph.ts'
+export {
   type OpenAiAgentsApprovals,
   type OpenAiApprovalGuardrail,
   type OpenAiApprovalItem,
