@@ -88,8 +88,12 @@ export interface Asker {
   ask(call: AgentToolCall): Promise<ApprovalView | undefined>
   /** Waits for the end of a question, and gives its status. */
   end(approvalId: string): Promise<ApprovalStatus>
-  /** Waits for the end of a question, and takes the action if it is accepted. */
-  take(call: AgentToolCall, asked: ApprovalView): Promise<ApprovalOutcome>
+  /**
+   * Waits for the end of a question, and takes the action if it is accepted.
+   *
+   * @param signal Ends the wait early. Default: that of the options.
+   */
+  take(call: AgentToolCall, asked: ApprovalView, signal?: AbortSignal): Promise<ApprovalOutcome>
   /**
    * Takes the actions of all calls, for each of which {@link Asker.take} may follow when it is done. Asks about all before it waits for any. Calls
    * that need no approval have no outcome.
@@ -132,11 +136,13 @@ export function askerOf<Options extends AgentAnswerOptions>(
   approvals: ApprovalMethods,
   options: Options,
   checks: Checks<Options>,
+  defaults: Pick<AgentApprovalOptions, 'once' | 'waitMs'> = {},
 ): Asker {
   checkOptions(adapter, { approvals }, METHODS)
   checkOptions(adapter, options, checks)
-  const { sessionId, runId, eventType, recipients, expiresInMs, waitMs, signal, tenant } = options
-  const { message = ({ name }: AgentToolCall) => `May the agent call ${name}?`, once = false } = options
+  const { sessionId, runId, eventType, recipients, expiresInMs, tenant } = options
+  const { waitMs = defaults.waitMs, once = defaults.once ?? false } = options
+  const { message = ({ name }: AgentToolCall) => `May the agent call ${name}?` } = options
   const schema = options.schema && answerSchema(options.schema)
   /** Approvals that `takeAll` has taken, and that `take` may pass on once. */
   const held = new Set<string>()
@@ -154,11 +160,12 @@ export function askerOf<Options extends AgentAnswerOptions>(
     })
   }
 
-  const wait = (approvalId: string): Promise<ApprovalView> => approvals.wait({ ...scope, approvalId, waitMs, signal })
+  const wait = (approvalId: string, signal = options.signal): Promise<ApprovalView> =>
+    approvals.wait({ ...scope, approvalId, waitMs, signal })
 
-  async function take(call: AgentToolCall, asked: ApprovalView): Promise<ApprovalOutcome> {
+  async function take(call: AgentToolCall, asked: ApprovalView, signal?: AbortSignal): Promise<ApprovalOutcome> {
     const { approvalId } = asked
-    const ended = asked.status === 'open' ? await wait(approvalId) : asked
+    const ended = asked.status === 'open' ? await wait(approvalId, signal) : asked
     const outcome = { toolCallId: call.id, approvalId, status: ended.status, reason: reasonOf(ended) }
     if (ended.status !== 'accepted') return { ...outcome, approved: false }
     const use = await consume({ ...scope, approvalId, action: actionOf(call), useId: approvalId })

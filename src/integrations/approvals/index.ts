@@ -25,6 +25,15 @@ export {
   langGraphApprovals,
 } from './lang-graph.ts'
 export {
+  type McpApproval,
+  type McpApprovalOptions,
+  type McpApprovals,
+  type McpInputRequired,
+  type McpRefusal,
+  type McpToolContext,
+  mcpApprovals,
+} from './mcp.ts'
+export {
   type OpenAiAgentsApprovals,
   type OpenAiApprovalGuardrail,
   type OpenAiApprovalItem,
