@@ -3,6 +3,13 @@
  * @module sallyport/integrations/approvals
  */
 export {
+  type AgUiApprovals,
+  type AgUiInterrupt,
+  type AgUiResumeEntry,
+  type AgUiToolCall,
+  agUiApprovals,
+} from './ag-ui.ts'
+export {
   type AiSdkApprovalCall,
   type AiSdkApprovalResponse,
   type AiSdkApprovalStatus,
