@@ -21,6 +21,9 @@ const TEMPLATES = 'docs/templates.md'
 const TS = /^```(ts)\n(.*?)^```$/gms
 const TS_OR_TSX = /^```(tsx?)\n(.*?)^```$/gms
 
+/** The AI SDK of the guides. It is installed under the names of its versions. */
+const installed = (code: string): string => code.replaceAll(" from 'ai'", " from 'ai7'")
+
 /** Every block marked `ts` in the README and the guides, and `tsx` in that of templates, each a whole module. Apps of Next.js have tests of their own. */
 function snippets(): Snippet[] {
   const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
@@ -30,7 +33,7 @@ function snippets(): Snippet[] {
     [...readFileSync(root + page, 'utf8').matchAll(page === TEMPLATES ? TS_OR_TSX : TS)].map(
       ([, extension = '', code = ''], index) => {
         const name = `${page} #${index + 1}`
-        return { name, code, file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.${extension}` }
+        return { name, code: installed(code), file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.${extension}` }
       },
     ),
   )

@@ -40,7 +40,8 @@ export interface McpApprovalOptions<Result> extends AgentAnswerOptions {
 
 /** A tool's result that tells the model why the action was not done. */
 export interface McpRefusal {
-  readonly isError: true
+  [member: string]: unknown
+  isError: true
   content: { type: 'text'; text: string }[]
 }
 

@@ -2,11 +2,9 @@ import { generateText, type ModelMessage, stepCountIs, streamText, ToolLoopAgent
 import { MockLanguageModelV4, simulateReadableStream } from 'ai7/test'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type AiSdkApprovals, aiSdkApprovals } from '../../../src/integrations/approvals/ai-sdk.ts'
-import type { AgentApprovalOptions } from '../../../src/integrations/approvals/asking.ts'
-import { FLAG, FUNCTION, HOLE, outside, PART, WORD } from '../../options/option-rows.ts'
-import { testArguments, testOptions } from '../../options/option-tests.ts'
-import { ADA } from '../../plugins/approvals/approving.ts'
+import { type AiSdkApprovals, aiSdkApprovals } from '../../../../src/integrations/approvals/ai-sdk.ts'
+import type { AgentApprovalOptions } from '../../../../src/integrations/approvals/asking.ts'
+import { ADA } from '../approving.ts'
 import { type AgentHost, ARGS, agentHost, nameOf, OPTIONS, refunds } from './agent-host.ts'
 
 type Answers = NonNullable<Extract<ConstructorParameters<typeof MockLanguageModelV4>[0], object>['doGenerate']>
@@ -49,25 +47,6 @@ async function askedTurn(host: AgentHost, more: Partial<AgentApprovalOptions> = 
   expect(done).toEqual([])
   return JSON.parse(JSON.stringify([...START, ...responseMessages]))
 }
-
-testArguments('sallyport/integrations/approvals aiSdkApprovals', aiSdkApprovals, [
-  [undefined, OPTIONS],
-  [{ request() {}, wait() {} }, OPTIONS],
-  [{ request() {}, wait() {}, consume() {} }, undefined],
-])
-
-testOptions(
-  'sallyport/integrations/approvals aiSdkApprovals',
-  'AgentApprovalOptions',
-  (options: AgentApprovalOptions) => aiSdkApprovals(agentHost().client, options),
-  OPTIONS,
-  {
-    ...{ sessionId: WORD, runId: WORD, tenant: WORD, eventType: WORD, message: FUNCTION, once: FLAG, signal: PART },
-    recipients: ['ada', {}, [''], [7], HOLE],
-    expiresInMs: outside(60_000, 30 * 86_400_000),
-    waitMs: outside(0, 30 * 86_400_000),
-  },
-)
 
 describe('toolApproval for the AI SDK', () => {
   it('A tool runs when a person accepts, and takes the accepted action before', async () => {

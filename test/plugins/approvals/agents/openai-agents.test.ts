@@ -11,10 +11,12 @@ import {
 } from '@openai/agents'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { AgentApprovalOptions } from '../../../src/integrations/approvals/asking.ts'
-import { type OpenAiAgentsApprovals, openAiAgentsApprovals } from '../../../src/integrations/approvals/openai-agents.ts'
-import { testArguments } from '../../options/option-tests.ts'
-import { ADA } from '../../plugins/approvals/approving.ts'
+import type { AgentApprovalOptions } from '../../../../src/integrations/approvals/asking.ts'
+import {
+  type OpenAiAgentsApprovals,
+  openAiAgentsApprovals,
+} from '../../../../src/integrations/approvals/openai-agents.ts'
+import { ADA } from '../approving.ts'
 import { type AgentHost, ARGS, agentHost, nameOf, OPTIONS, refunds } from './agent-host.ts'
 
 beforeAll(() => setTracingDisabled(true))
@@ -60,12 +62,6 @@ function agentOf(approvals: OpenAiAgentsApprovals, ...outputs: readonly AgentOut
   const model = modelOf(...outputs)
   return { done, model, agent: new Agent({ name: 'Support', model, tools }), runner: new Runner() }
 }
-
-testArguments('sallyport/integrations/approvals openAiAgentsApprovals', openAiAgentsApprovals, [
-  [null, OPTIONS],
-  [agentHost().client, { ...OPTIONS, runId: '' }],
-  [agentHost().client, { ...OPTIONS, schema: {} }],
-])
 
 describe('interruptions of the OpenAI Agents SDK', () => {
   it('All are asked before any is awaited, and each one is approved or rejected on the state', async () => {

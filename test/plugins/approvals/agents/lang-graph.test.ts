@@ -1,15 +1,13 @@
 import { Annotation, Command, END, interrupt, MemorySaver, Send, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { AgentToolCall } from '../../../src/integrations/approvals/asking.ts'
+import type { AgentToolCall } from '../../../../src/integrations/approvals/asking.ts'
 import {
   type LangGraphApprovalOptions,
   type LangGraphApprovals,
   langGraphApprovals,
-} from '../../../src/integrations/approvals/lang-graph.ts'
-import { FLAG, FUNCTION, HOLE, OBJECT, outside, PART, WORD } from '../../options/option-rows.ts'
-import { testArguments, testOptions } from '../../options/option-tests.ts'
-import { ADA } from '../../plugins/approvals/approving.ts'
+} from '../../../../src/integrations/approvals/lang-graph.ts'
+import { ADA } from '../approving.ts'
 import { type AgentHost, ARGS, agentHost, nameOf, OPTIONS, refunds } from './agent-host.ts'
 
 const State = Annotation.Root({
@@ -44,23 +42,6 @@ async function resumed(graph: ReturnType<typeof graphOf>, { resume }: LangGraphA
   if (!values) throw new Error('nothing to resume')
   return graph.invoke(new Command({ resume: values }), IN_THREAD)
 }
-
-testArguments('sallyport/integrations/approvals langGraphApprovals', langGraphApprovals, [
-  [{}, { ...OPTIONS, interrupt }],
-  [agentHost().client, OPTIONS],
-])
-
-testOptions(
-  'sallyport/integrations/approvals langGraphApprovals',
-  'LangGraphApprovalOptions',
-  (options: LangGraphApprovalOptions) => langGraphApprovals(agentHost().client, options),
-  { ...OPTIONS, interrupt },
-  {
-    ...{ sessionId: WORD, runId: WORD, tenant: WORD, eventType: WORD, message: FUNCTION, once: FLAG, signal: PART },
-    ...{ recipients: ['ada', {}, [''], [7], HOLE], expiresInMs: outside(60_000, 30 * 86_400_000) },
-    ...{ waitMs: outside(0, 30 * 86_400_000), schema: OBJECT, interrupt: [undefined, ...FUNCTION] },
-  },
-)
 
 describe('a node of LangGraph', () => {
   it('It asks once, although it repeats from its start, and takes the action before it acts', async () => {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { toFetch } from '../../../src/adapters/fetch.ts'
-import { type ApprovalClient, createApprovalClient } from '../../../src/client/approvals.ts'
-import type { AgentApprovalOptions } from '../../../src/integrations/approvals/asking.ts'
-import type { ApprovalView } from '../../../src/model/approval.ts'
-import { ADA, type ApprovalHost, approving } from '../../plugins/approvals/approving.ts'
+import { toFetch } from '../../../../src/adapters/fetch.ts'
+import { type ApprovalClient, createApprovalClient } from '../../../../src/client/approvals.ts'
+import type { AgentApprovalOptions } from '../../../../src/integrations/approvals/asking.ts'
+import type { ApprovalView } from '../../../../src/model/approval.ts'
+import { ADA, type ApprovalHost, approving } from '../approving.ts'
 
 export const OPTIONS: AgentApprovalOptions = { sessionId: 's1', runId: 'r1', eventType: 'refund.approval' }
 export const ARGS = { orderId: 'A-1', amount: 900 }

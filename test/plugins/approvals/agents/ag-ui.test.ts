@@ -1,11 +1,9 @@
 import { EventType, type ResumeEntry, type RunFinishedInterruptOutcome, type ToolCall } from '@ag-ui/core'
 import { RunAgentInputSchema, RunFinishedEventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, it } from 'vitest'
-import { type AgUiApprovals, agUiApprovals } from '../../../src/integrations/approvals/ag-ui.ts'
-import type { AgentAnswerOptions } from '../../../src/integrations/approvals/asking.ts'
-import { FLAG, FUNCTION, HOLE, OBJECT, outside, PART, WORD } from '../../options/option-rows.ts'
-import { testArguments, testOptions } from '../../options/option-tests.ts'
-import { ADA } from '../../plugins/approvals/approving.ts'
+import { type AgUiApprovals, agUiApprovals } from '../../../../src/integrations/approvals/ag-ui.ts'
+import type { AgentAnswerOptions } from '../../../../src/integrations/approvals/asking.ts'
+import { ADA } from '../approving.ts'
 import { type AgentHost, ARGS, agentHost, nameOf, OPTIONS } from './agent-host.ts'
 
 const callOf = (id: string, args: object = ARGS, name = 'refund'): ToolCall => ({
@@ -15,23 +13,6 @@ const CALLS = [callOf('c1'), callOf('c2', { ...ARGS, orderId: 'B-2' })]
 
 const approvalsOf = (host: AgentHost, more: Partial<AgentAnswerOptions> = {}): AgUiApprovals =>
   agUiApprovals(host.sallyport.approvals, { ...OPTIONS, ...more })
-
-testArguments('sallyport/integrations/approvals agUiApprovals', agUiApprovals, [
-  [{}, OPTIONS],
-  [agentHost().client, {}],
-])
-
-testOptions(
-  'sallyport/integrations/approvals agUiApprovals',
-  'AgentAnswerOptions',
-  (options: AgentAnswerOptions) => agUiApprovals(agentHost().client, options),
-  OPTIONS,
-  {
-    ...{ sessionId: WORD, runId: WORD, tenant: WORD, eventType: WORD, message: FUNCTION, once: FLAG, signal: PART },
-    ...{ recipients: ['ada', {}, [''], [7], HOLE], expiresInMs: outside(60_000, 30 * 86_400_000) },
-    ...{ waitMs: outside(0, 30 * 86_400_000), schema: OBJECT },
-  },
-)
 
 describe('interrupts of AG-UI', () => {
   it('A run ends with an interrupt for each question, and repeats none', async () => {

@@ -8,10 +8,8 @@ import {
 } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type McpApprovalOptions, mcpApprovals } from '../../../src/integrations/approvals/mcp.ts'
-import { FLAG, FUNCTION, HOLE, OBJECT, outside, PART, WORD } from '../../options/option-rows.ts'
-import { testArguments, testOptions } from '../../options/option-tests.ts'
-import { ADA } from '../../plugins/approvals/approving.ts'
+import { type McpApprovalOptions, mcpApprovals } from '../../../../src/integrations/approvals/mcp.ts'
+import { ADA } from '../approving.ts'
 import { type AgentHost, ARGS, agentHost, nameOf, OPTIONS, refunds } from './agent-host.ts'
 
 type Options = McpApprovalOptions<InputRequiredResult>
@@ -77,24 +75,6 @@ async function mcpHost(
 
 const REFUNDED = { content: [{ type: 'text', text: 'refunded' }] }
 const refused = (text: string) => ({ isError: true, content: [{ type: 'text', text }] })
-
-testArguments('sallyport/integrations/approvals mcpApprovals', mcpApprovals, [
-  [{}, { ...OPTIONS, inputRequired }],
-  [agentHost().client, OPTIONS],
-])
-
-testOptions(
-  'sallyport/integrations/approvals mcpApprovals',
-  'McpApprovalOptions',
-  (options: Options) => mcpApprovals(agentHost().client, options),
-  { ...OPTIONS, inputRequired },
-  {
-    ...{ sessionId: WORD, runId: WORD, tenant: WORD, eventType: WORD, message: FUNCTION, once: FLAG, signal: PART },
-    ...{ recipients: ['ada', {}, [''], [7], HOLE], expiresInMs: outside(60_000, 30 * 86_400_000) },
-    ...{ waitMs: outside(0, 30 * 86_400_000), schema: OBJECT, inputRequired: [undefined, ...FUNCTION] },
-    ...{ page: FUNCTION, mint: FUNCTION },
-  },
-)
 
 describe('a tool of an MCP server', () => {
   it('It asks once for the rounds of one call, and does the action after the answer', async () => {
