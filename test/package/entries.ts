@@ -121,7 +121,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/integrations/approvals': {
     source: 'src/integrations/approvals/index.ts',
     gives: '[approvals in agent SDKs](docs/approvals-sdks.md)',
-    limit: 5,
+    limit: 4.7,
   },
   'sallyport/liquid': {
     source: 'src/engines/liquid.ts',

@@ -27,6 +27,8 @@ describe('interrupts of AG-UI', () => {
       { reason: 'tool_call', toolCallId: 'c2', message: 'refund B-2?' },
     ])
     expect(await approvalsOf(host, { message }).interrupts(CALLS)).toEqual(outcome.interrupts)
+    const reordered = [callOf('c1', { amount: 900, orderId: 'A-1' })]
+    expect(await approvalsOf(host, { message }).interrupts(reordered)).toEqual(outcome.interrupts.slice(0, 1))
     expect(await host.all()).toHaveLength(2)
     expect(await approvalsOf(host, { eventType: () => undefined }).interrupts(CALLS)).toEqual([])
   })

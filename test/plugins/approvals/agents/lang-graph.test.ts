@@ -101,6 +101,22 @@ describe('a node of LangGraph', () => {
     ])
   })
 
+  it('The other interrupts of a node keep their places, also when the answer is there before', async () => {
+    const host = agentHost()
+    const { ask, resume } = approvalsOf(host)
+    const graph = new StateGraph(State)
+      .addNode('act', async () => ({ results: [`${(await ask(CALL))?.status}`, String(interrupt('how much?'))] }))
+      .addEdge(START, 'act')
+      .addEdge('act', END)
+      .compile({ checkpointer: new MemorySaver() })
+    await graph.invoke({ calls: [] }, IN_THREAD)
+    await host.answer(1)
+    await graph.invoke(new Command({ resume: await resume(await graph.getState(IN_THREAD)) }), IN_THREAD)
+    expect(await resume(await graph.getState(IN_THREAD))).toBeUndefined()
+    const { results } = await graph.invoke(new Command({ resume: '400 USD' }), IN_THREAD)
+    expect(results).toEqual(['accepted', '400 USD'])
+  })
+
   it('A resume with another value releases nothing', async () => {
     const host = agentHost()
     const { done, run } = refunds()

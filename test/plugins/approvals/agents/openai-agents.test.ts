@@ -109,6 +109,7 @@ describe('interruptions of the OpenAI Agents SDK', () => {
     const result = await first.runner.run(first.agent, 'Refund.')
     expect(await approvalsOf(host, { waitMs: 0 }).decide(result)).toMatchObject([{ status: 'open', approved: false }])
     const stored = result.state.toString()
+    expect((await first.runner.run(first.agent, result.state)).interruptions).toHaveLength(1)
     await host.answer(1)
     const approvals = approvalsOf(host)
     const later = agentOf(approvals, END)
