@@ -31,11 +31,11 @@ const KEY = 'SALLYPORT_TOKEN_KEY'
 
 export const token: Command = {
   usage:
-    '--session ID --kid ID --audience NAME [--user ID] [--tenant ID] [--expires-in 15m] [--event TYPE --channel NAME --recipient ID]',
+    '--session ID --kid ID --audience NAME [--user ID] [--tenant ID] [--expires-in 15m] [--event TYPE --channel NAME --recipient ID] [--approval TYPE]',
   about: `Issue a session token, signed with the key in ${KEY} (HS256).`,
   options: {
     ...{ session: 'text', kid: 'text', audience: 'text', issuer: 'text', user: 'text', tenant: 'text' },
-    ...{ 'expires-in': 'text', event: 'list', channel: 'list', recipient: 'list', json: 'flag' },
+    ...{ 'expires-in': 'text', event: 'list', channel: 'list', recipient: 'list', approval: 'list', json: 'flag' },
   },
   help: [
     '--session ID      the only session of the token',
@@ -44,6 +44,7 @@ export const token: Command = {
     '--user ID         user whose runs it records (default: none)',
     '--expires-in 15m  lifetime, up to 1h',
     '--event, --channel, --recipient   all three, each may be repeated: what it may dispatch (default: nothing)',
+    '--approval TYPE   an event by which it may ask for approval, may be repeated (default: none)',
     `The key is read from ${KEY}: 32 or more random bytes as base64url. It is no option, because other users of the machine see options.`,
   ],
   async run(given, terminal) {
@@ -70,8 +71,13 @@ export const token: Command = {
 
 function grantsOf(given: Given): SessionTokenGrants | undefined {
   const [events, channels, recipients] = [given.list('event'), given.list('channel'), given.list('recipient')]
-  if (events && channels && recipients) return { dispatch: { events, channels, recipients } }
-  if (events || channels || recipients)
+  const asking = given.list('approval')
+  const isWhole = events && channels && recipients
+  if (!isWhole && (events || channels || recipients))
     throw new UsageError('give --event, --channel and --recipient together: without one of them nothing is granted')
-  return undefined
+  if (!isWhole && !asking) return undefined
+  return {
+    ...(isWhole && { dispatch: { events, channels, recipients } }),
+    ...(asking && { approval: { events: asking } }),
+  }
 }

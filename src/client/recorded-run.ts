@@ -1,3 +1,5 @@
+import type { ApprovalView } from '../model/approval.ts'
+import type { ApprovalMethods, ApprovalRequest, ApprovalWaitOf } from '../model/approval-calls.ts'
 import type { RunCounts, RunTimings, WaitingFor } from '../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../model/run-post.ts'
 import type { Outbox } from './outbox.ts'
@@ -86,6 +88,20 @@ export interface RecordedRun extends AsyncDisposing, Disposing {
   /** Sets the run to `waiting`, until {@link RecordedRun.resume}. */
   waitFor(what: WaitingFor): void
   resume(): void
+  /**
+   * Asks people for approval, and waits until the approval has ended: the run is `waiting` for `approval` meanwhile, and `running` after. Call
+   * `consume` before the action is done. Rejects with the errors of `approvals`.
+   *
+   * @param approvals A client by `createApprovalClient()`, or `sallyport.approvals`.
+   *
+   * @example
+   * ```ts
+   * const action = { name: 'refund', args: { orderId: 'A-1', amount: 900 } }
+   * const { status, approvalId } = await run.requestApproval(approvals, { eventType: 'refund.approval', message: 'Refund 900 USD?', action })
+   * if (status === 'accepted') await approvals.consume({ sessionId: run.sessionId, approvalId, action, useId: run.runId })
+   * ```
+   */
+  requestApproval(approvals: Pick<ApprovalMethods, 'request' | 'wait'>, question: RunQuestion): Promise<ApprovalView>
   complete(facts?: RunEnd): void
   /** Ends the run before its work was done, for example at a limit of tokens or steps. */
   incomplete(facts?: RunEnd): void
@@ -93,6 +109,11 @@ export interface RecordedRun extends AsyncDisposing, Disposing {
   fail(error: unknown, facts?: RunEnd): void
   cancel(facts?: RunEnd): void
 }
+
+/** What a run asks people. */
+export interface RunQuestion
+  extends Omit<ApprovalRequest, 'sessionId' | 'runId'>,
+    Pick<ApprovalWaitOf, 'waitMs' | 'signal'> {}
 
 type Reported = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | undefined }
 
@@ -127,6 +148,8 @@ export function startRun(
     add(post, facts?.timings ? undefined : last)
   }
   const cancel = (): void => end('cancelled')
+  const waitFor = (waitingFor: WaitingFor): void => report({ status: 'waiting', waitingFor })
+  const resume = (): void => report({ status: 'running' })
   const leave = (): void => end('failed', { error: { type: 'left_open' } })
 
   const first = postOf({ ...known, status: 'running', timings: { startedAt: Date.now() } })
@@ -153,8 +176,13 @@ export function startRun(
       if (!isStreaming) report({ timings: { firstTokenAt: Date.now() } })
       isStreaming = true
     },
-    waitFor: (waitingFor) => report({ status: 'waiting', waitingFor }),
-    resume: () => report({ status: 'running' }),
+    waitFor,
+    resume,
+    async requestApproval(approvals, { waitMs, signal: stop, ...question }) {
+      const { status, approvalId } = await approvals.request({ ...question, sessionId, runId })
+      if (status === 'open') waitFor('approval')
+      return approvals.wait({ sessionId, approvalId, waitMs, signal: stop }).finally(resume)
+    },
     complete: (facts) => end('completed', facts),
     incomplete: (facts) => end('incomplete', facts),
     fail: (error, facts) => end('failed', { error: describeError(error), ...facts }),

@@ -61,3 +61,24 @@ export interface ConsumedApproval {
   /** `false`: this use has asked before, such as before a crash. */
   readonly first: boolean
 }
+
+interface TenantOf {
+  /** Only in the process of the host: a client's secret names its tenant. Default: `default`. */
+  readonly tenant?: string | undefined
+}
+
+/** Which approval to wait for, and how long. */
+export interface ApprovalWaitOf extends ApprovalOf, TenantOf {
+  readonly approvalId: string
+  /** Longest wait in milliseconds, 0 to 30 days: then it is still `open`. Default: until it has ended. */
+  readonly waitMs?: number | undefined
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The methods with which an agent asks people: those of `sallyport.approvals`, or of a client by `createApprovalClient()`. */
+export interface ApprovalMethods {
+  request(request: ApprovalRequest & TenantOf): Promise<ApprovalResult>
+  wait(of: ApprovalWaitOf): Promise<ApprovalView>
+  consume(use: ConsumeRequest & TenantOf & { readonly approvalId: string }): Promise<ConsumedApproval>
+}

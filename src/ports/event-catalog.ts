@@ -63,6 +63,8 @@ export interface CatalogChannel {
   readonly when?: (facts: EventFacts) => Decision
   /** Fields to render, by name. Empty: the event's data is sent as the field `data`. */
   readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering | Promise<FieldRendering>>>
+  /** All templates of its fields are texts, and none names `links`: no message of it has a link. Default: one may have. */
+  readonly linkless?: true
   /** The fields that are values, for the check of the channel at start-up. Default: none. */
   readonly values?: Readonly<Record<string, JsonValue>>
 }

@@ -91,7 +91,10 @@ describe('secrets', () => {
   it('token prints a token that sessionTokens accepts, with exactly its grants', async () => {
     const args = ['--session', 's1', '--kid', 'k1', '--audience', 'shop', '--user', 'u1', '--expires-in', '5m']
     const grants = ['--event', 'hello', '--event', 'bye', '--channel', 'email', '--recipient', 'jane']
-    const { code, out } = await ran(['token', ...args, ...grants], { env: { SALLYPORT_TOKEN_KEY: TOKEN_KEY } })
+    const asking = ['--approval', 'refund.approval']
+    const { code, out } = await ran(['token', ...args, ...grants, ...asking], {
+      env: { SALLYPORT_TOKEN_KEY: TOKEN_KEY },
+    })
     const verifier = sessionTokens({ keys: [{ kid: 'k1', key: TOKEN_KEY }], audience: 'shop' })
     expect([code, await verifier.verify(out.trim(), 'dispatch')]).toMatchObject([
       0,
@@ -99,6 +102,7 @@ describe('secrets', () => {
         sessionId: 's1',
         userId: 'u1',
         dispatch: { events: ['hello', 'bye'], channels: ['email'], recipients: ['jane'] },
+        approval: { events: ['refund.approval'] },
       },
     ])
   })

@@ -39,10 +39,10 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 88,
+    limit: 89.2,
     parts: {
-      '{ createSallyport, defineEvents }': 88,
-      '{ createRunsOnlySallyport }': 57,
+      '{ createSallyport, defineEvents }': 88.8,
+      '{ createRunsOnlySallyport }': 57.8,
       '{ handleDispatch }': 20.2,
       '{ handleSessionRun }': 35.7,
       '{ handleDispatch, handleSessionRun }': 45,
@@ -52,7 +52,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/auth/index.ts',
     gives: '`appSecrets`, `sessionTokens`',
     loads: ['jose'],
-    limit: 16.75,
+    limit: 16.9,
   },
   'sallyport/express': {
     source: 'src/adapters/express.ts',
@@ -82,11 +82,11 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     gives:
       '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
     loads: ['valibot'],
-    limit: 62.5,
+    limit: 64.2,
     parts: {
-      '{ agentTokens }': 12.7,
+      '{ agentTokens }': 12.8,
       '{ alerts }': 12,
-      '{ approvals }': 37.2,
+      '{ approvals }': 39,
       '{ consent }': 20.7,
       '{ statistics }': 8.6,
     },
@@ -100,7 +100,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/client': {
     source: 'src/client/index.ts',
     gives: '`createClient`, `createRunRecorder`',
-    limit: 4.9,
+    limit: 5,
     parts: { '{ createClient }': 2.5 },
   },
   'sallyport/client/read': {
@@ -273,7 +273,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/console': {
     source: 'src/console/index.ts',
     gives: '[`createConsole`](docs/console.md)',
-    limit: 70.8,
+    limit: 73.8,
   },
   'sallyport/testing': {
     source: 'src/contract-tests/index.ts',

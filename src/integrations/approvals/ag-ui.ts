@@ -1,9 +1,9 @@
 import type { ApprovalStatus } from '../../model/approval.ts'
+import type { ApprovalMethods } from '../../model/approval-calls.ts'
 import {
   type AgentAnswerOptions,
   type AgentToolCall,
   ANSWER_OPTIONS,
-  type ApprovalMethods,
   type ApprovalOutcome,
   argsIn,
   askerOf,

@@ -1,9 +1,9 @@
+import type { ApprovalMethods } from '../../model/approval-calls.ts'
 import { untypedMembers } from '../untyped.ts'
 import {
   type AgentApprovalOptions,
   type AgentToolCall,
   APPROVAL_OPTIONS,
-  type ApprovalMethods,
   argsOf,
   askerOf,
   isSameAction,

@@ -2,30 +2,12 @@ import { SIGNAL_CHECKS } from '../../client/caller.ts'
 import { checkOptions } from '../../client/check-options.ts'
 import { canonicalJson } from '../../core/json/canonical-json.ts'
 import type { AnswerContent, ApprovalAction, ApprovalStatus, ApprovalView } from '../../model/approval.ts'
-import type { ApprovalRequest, ApprovalResult, ConsumedApproval, ConsumeRequest } from '../../model/approval-calls.ts'
+import type { ApprovalMethods, ConsumedApproval } from '../../model/approval-calls.ts'
 import { type JsonObject, toJson } from '../../model/json.ts'
 import { sha256 } from '../../model/sha256.ts'
 import { arrayOf, bool, fn, has, matching, whole, word } from '../../options/checks.ts'
 import { type Checks, isRecord, required } from '../../options/read-options.ts'
 import { untypedMembers } from '../untyped.ts'
-
-interface TenantOf {
-  readonly tenant?: string | undefined
-}
-
-/** The methods with which an agent asks people: those of `sallyport.approvals`, or of a client by `createApprovalClient()`. */
-export interface ApprovalMethods {
-  request(request: ApprovalRequest & TenantOf): Promise<ApprovalResult>
-  wait(
-    of: TenantOf & {
-      readonly sessionId: string
-      readonly approvalId: string
-      readonly waitMs?: number | undefined
-      readonly signal?: AbortSignal | undefined
-    },
-  ): Promise<ApprovalView>
-  consume(use: ConsumeRequest & TenantOf & { readonly approvalId: string }): Promise<ConsumedApproval>
-}
 
 /** A call of a tool that an agent wants to make. */
 export interface AgentToolCall extends ApprovalAction {

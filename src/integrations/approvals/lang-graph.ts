@@ -1,14 +1,8 @@
+import type { ApprovalMethods } from '../../model/approval-calls.ts'
 import { fn } from '../../options/checks.ts'
 import { type Checks, required } from '../../options/read-options.ts'
 import { untypedMembers } from '../untyped.ts'
-import {
-  type AgentAnswerOptions,
-  type AgentToolCall,
-  ANSWER_OPTIONS,
-  type ApprovalMethods,
-  type ApprovalOutcome,
-  askerOf,
-} from './asking.ts'
+import { type AgentAnswerOptions, type AgentToolCall, ANSWER_OPTIONS, type ApprovalOutcome, askerOf } from './asking.ts'
 
 /** Options of {@link langGraphApprovals}. */
 export interface LangGraphApprovalOptions extends AgentAnswerOptions {

@@ -1,14 +1,9 @@
 import type { ApprovalAction, ApprovalView } from '../../model/approval.ts'
+import type { ApprovalMethods } from '../../model/approval-calls.ts'
 import { fn } from '../../options/checks.ts'
 import { type Checks, required } from '../../options/read-options.ts'
 import { untypedMembers } from '../untyped.ts'
-import {
-  type AgentAnswerOptions,
-  ANSWER_OPTIONS,
-  type ApprovalMethods,
-  type ApprovalOutcome,
-  askerOf,
-} from './asking.ts'
+import { type AgentAnswerOptions, ANSWER_OPTIONS, type ApprovalOutcome, askerOf } from './asking.ts'
 
 /** The used part of `inputRequired` of `@modelcontextprotocol/server`. */
 export interface McpInputRequired<Result> {

@@ -170,8 +170,11 @@ export function approvalProblems(
   ]
 }
 
-function eventFaults({ critical, digest }: CatalogEvent): readonly string[] {
+function eventFaults({ critical, digest, channels }: CatalogEvent): readonly string[] {
   return [
+    ...(channels.every(({ linkless }) => linkless)
+      ? [`has no template with a link: write one of ${LINKS.map((name) => `links.${name}`).join(', ')} into a text`]
+      : []),
     ...(critical ? [] : ['must be critical: true: quiet hours and preferences would hold back the question']),
     ...(digest ? ['must have no digest: several questions in one message could not be told apart'] : []),
   ]

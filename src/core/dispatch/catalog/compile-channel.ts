@@ -59,8 +59,16 @@ export function compileChannel(
     channel,
     fields: Object.fromEntries(fields),
     ...(Object.keys(values).length > 0 && { values }),
+    ...(![templates, ...Object.values(Object(locales))].some(mayLink) && { linkless: true }),
     ...(condition && { when: condition }),
   }
+}
+
+/** True for templates among which one is a function, or a text that names links. */
+function mayLink(templates: unknown): boolean {
+  return Object.values(Object(templates)).some(
+    (template) => typeof template === 'function' || (typeof template === 'string' && template.includes('links')),
+  )
 }
 
 /** The fields that are values. */
