@@ -1,8 +1,8 @@
 /**
  * Sallyport from end to end, on real sockets: `npm run demo`.
  *
- * Parts 1 and 2 are what a host writes. Part 3 is what apps and agents do. `peers.ts` plays the mail server and the webhook
- * receiver.
+ * Parts 1 and 2 are what a host writes. Part 3 is what apps and agents do; `refund-agent.ts` has the agent that asks a person.
+ * `peers.ts` plays the mail server and the webhook receiver.
  */
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,10 +15,12 @@ import { webhook } from 'sallyport/channels/webhook'
 import { toExpress } from 'sallyport/express'
 import { jsonLogic } from 'sallyport/json-logic'
 import { liquid } from 'sallyport/liquid'
+import { approvals } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import * as v from 'valibot'
 import { openConsole } from './open-console.ts'
 import { close, listen, post, startMailServer, startWebhookReceiver, tell } from './peers.ts'
+import { askBeforeRefund } from './refund-agent.ts'
 
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
 const mailServer = await startMailServer('busy.example')
@@ -43,6 +45,16 @@ const events = defineEvents(
         webhook: { when: { '>=': [{ var: 'data.total' }, 100] } },
       },
     },
+    // An agent asks by this event. The link leads to a page, where the approver answers.
+    'refund.approval': {
+      critical: true,
+      channels: {
+        email: {
+          subject: 'Approve? {{ data.approval.message }}',
+          text: 'See all of it, and answer: {{ links.answer }}',
+        },
+      },
+    },
   },
   { templates: liquid(), conditions: jsonLogic() },
 )
@@ -52,6 +64,8 @@ const events = defineEvents(
 const app = await generateAppSecret({ env: 'demo' })
 const sessionKey = { kid: '2026-11', key: crypto.getRandomValues(new Uint8Array(32)) }
 const audience = 'sallyport-demo'
+const server = createServer()
+const base = `http://localhost:${await listen(server)}`
 
 const sallyport = createSallyport({
   auth: anyOf(appSecrets([app.secret]), sessionTokens({ keys: [sessionKey], audience })),
@@ -71,10 +85,11 @@ const sallyport = createSallyport({
       return { id: recipient, email: 'ada@example.com', url: receiver.url, locale: 'en' }
     },
   },
+  links: { baseUrl: base, keys: [{ kid: '2026-11', key: crypto.getRandomValues(new Uint8Array(32)) }] },
+  plugins: [approvals({ events: { 'refund.approval': { approvers: () => ['finance@example.com'] } } })],
 })
 
-const server = createServer(express().use(toExpress(sallyport)))
-const base = `http://127.0.0.1:${await listen(server)}`
+server.on('request', express().use(toExpress(sallyport)))
 sallyport.worker.start()
 
 // 3. The callers: an app with its secret, and an agent with a token for one session, which may tell one person of one event.
@@ -131,6 +146,15 @@ tell.check(`user_42 by mail: ${granted.status}`, granted.status === 202)
 const foreign = await refused({ ...order, channel: 'email', recipient: 'victim@example.com' }, token)
 tell.check(`somebody else: ${foreign.status} ${foreign.answer.code}`, foreign.answer.code === 'insufficient_scope')
 
+tell.title('An agent asks a person before it refunds')
+const asking = await issueSessionToken({
+  sessionId: 'session-2',
+  grants: { approval: { events: ['refund.approval'], maxApprovals: 1 } },
+  key: sessionKey,
+  audience,
+})
+await askBeforeRefund(base, asking, mailServer.mailTo('finance@example.com'))
+
 // 4. What became of it.
 
 tell.title('What became of the deliveries')
@@ -153,14 +177,14 @@ const late = (await sallyport.dispatches.get(busy.answer.dispatchId))?.deliverie
 tell.check('the busy mail server took it at the third attempt', late?.status === 'sent' && late.attempts === 3)
 
 tell.title('The mails, as a mail parser reads them')
-for (const { to, subject, html, messageId } of mailServer.mails) {
+for (const { to, subject, html, text, messageId } of mailServer.mails) {
   tell.line(`to ${to?.[0]?.address}: ${subject}`)
-  tell.detail(html?.trim() ?? '')
+  tell.detail((html ?? text ?? '').trim())
   tell.detail(`Message-ID ${messageId}`)
 }
 tell.check(
-  'four mails, each to one person',
-  mailServer.mails.length === 4 && mailServer.mails.every(({ to }) => to?.length === 1),
+  'five mails, each to one person',
+  mailServer.mails.length === 5 && mailServer.mails.every(({ to }) => to?.length === 1),
 )
 tell.check(
   'HTML is escaped',

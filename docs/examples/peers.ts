@@ -1,5 +1,5 @@
 /** The other side of the demo, for real: a mail server, a webhook receiver, and the means to ask and to tell. */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -9,10 +9,15 @@ import { SMTPServer } from 'smtp-server'
 import { Webhook } from 'standardwebhooks'
 
 /** A mail server on loopback that keeps what it takes, as a mail parser reads it, and puts off one domain twice. */
-export async function startMailServer(
-  busyDomain: string,
-): Promise<{ mails: Email[]; port: number; close(): Promise<void> }> {
+export async function startMailServer(busyDomain: string): Promise<{
+  mails: Email[]
+  port: number
+  /** The next mail to an address, within six seconds. */
+  mailTo(address: string): Promise<Email>
+  close(): Promise<void>
+}> {
   const mails: Email[] = []
+  const arrivals = new EventEmitter()
   let refusals = 2
   const server = new SMTPServer({
     authOptional: true,
@@ -23,12 +28,20 @@ export async function startMailServer(
     },
     onData(stream, _session, answer) {
       text(stream)
-        .then(async (raw) => void mails.push(await PostalMime.parse(raw)))
+        .then(async (raw) => {
+          const mail = await PostalMime.parse(raw)
+          mails.push(mail)
+          for (const { address } of mail.to ?? []) arrivals.emit(`to ${address}`, mail)
+        })
         .then(() => answer(), answer)
     },
   })
+  const mailTo = async (address: string): Promise<Email> => {
+    const [mail] = await once(arrivals, `to ${address}`, { signal: AbortSignal.timeout(6_000) })
+    return mail
+  }
   const port = await listen(server.server)
-  return { mails, port, close: () => new Promise<void>((closed) => server.close(closed)) }
+  return { mails, port, mailTo, close: () => new Promise<void>((closed) => server.close(closed)) }
 }
 
 /** A webhook receiver on loopback that keeps what the reference verifier lets through. */
