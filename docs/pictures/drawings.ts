@@ -1,3 +1,4 @@
+import { narrowApproval, wideApproval } from './approval.ts'
 import { DATABASE, type Flow, NOTIFICATIONS, type Outcome, RUNS, SERVER } from './flows.ts'
 import { arrow, box, document, line, PALETTES, type Palette, type Rectangle, rectangle, store, text } from './svg.ts'
 
@@ -94,6 +95,8 @@ export function drawings(): ReadonlyMap<string, string> {
     Object.entries(PALETTES).flatMap(([theme, palette]) => [
       [`flows-${theme}.svg`, wide(palette)],
       [`flows-narrow-${theme}.svg`, narrow(palette)],
+      [`approval-${theme}.svg`, wideApproval(palette)],
+      [`approval-narrow-${theme}.svg`, narrowApproval(palette)],
     ]),
   )
 }

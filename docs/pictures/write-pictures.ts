@@ -1,4 +1,4 @@
-/** `npm run pictures`: draws the pictures of the README and the site, and writes them beside this file. */
+/** `npm run pictures`: draws the pictures of the README, the guides and the site, and writes them beside this file. */
 import { writeFileSync } from 'node:fs'
 import { drawings } from './drawings.ts'
 

@@ -84,17 +84,22 @@ describe('the README', () => {
     const others = lines.filter((line) => !line.startsWith('| `sallyport'))
     expect(others.join('\n').match(/\S+/g)?.length).toBeLessThanOrEqual(890)
   })
-
-  it.each(['README.md', LANDING])('The picture has both themes and an alternative text: %s', (page) => {
-    const [picture = ''] = /<picture>.*?<\/picture>/s.exec(read(page)) ?? []
-    const paths = [...picture.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, path = '']) => path)
-    expect(paths.map((path) => posix.basename(path)).sort()).toEqual([...drawings().keys()].sort())
-    expect(paths.filter((path) => !existsSync(new URL(posix.join(posix.dirname(page), path), ROOT)))).toEqual([])
-    expect(picture).toMatch(/<img alt="[^"]{40,}"/)
-  })
 })
 
 describe('a picture', () => {
+  it.each([
+    ['README.md', 'flows'],
+    [LANDING, 'flows'],
+    ['docs/approvals.md', 'approval'],
+  ])('The picture has both themes, for wide and narrow screens, and an alternative text: %s', (page, prefix) => {
+    const [picture = ''] = /<picture>.*?<\/picture>/s.exec(read(page)) ?? []
+    const paths = [...picture.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, path = '']) => path)
+    const drawn = [...drawings().keys()].filter((name) => name.startsWith(`${prefix}-`))
+    expect(paths.map((path) => posix.basename(path)).sort()).toEqual(drawn.sort())
+    expect(paths.filter((path) => !existsSync(new URL(posix.join(posix.dirname(page), path), ROOT)))).toEqual([])
+    expect(picture).toMatch(/<img alt="[^"]{40,}"/)
+  })
+
   it.each([...drawings()])('The picture equals the output of `npm run pictures`: %s', (name, svg) => {
     expect(read(`docs/pictures/${name}`)).toBe(svg)
   })
