@@ -10,7 +10,7 @@ export interface ApprovalOf {
 /** Body of `POST /api/agents/session/approval`. */
 export interface ApprovalRequest extends ApprovalOf {
   readonly runId: string
-  /** Unique in its session, so that a repeated request asks once: 1-200 of `A-Z a-z 0-9 _ . : -`. Default: a new one. */
+  /** Unique in its session, so that a repeated request of the same event asks once: 1-200 of `A-Z a-z 0-9 _ . : -`. Default: a new one. */
   readonly approvalId?: string | undefined
   /** The question, 1-4,000 characters. */
   readonly message: string
@@ -45,6 +45,8 @@ export interface AnswerRequest extends ApprovalOf {
 export interface ConsumeRequest extends ApprovalOf {
   /** The action to do. Absent: the request named none. */
   readonly action?: ApprovalAction | undefined
+  /** The event that must have asked, so that its approvers have accepted. Default: any event of approvals. */
+  readonly eventType?: string | undefined
   /** The use, 1-200 characters: the same after a crash. */
   readonly useId: string
 }

@@ -38,7 +38,7 @@ export const APPROVAL_ACTIONS: readonly CallAction<ApprovalCalls>[] = [
     name: 'consume_approval',
     ...ASKING,
     path: `${ONE}/consume`,
-    body: ['sessionId', 'action', 'useId'],
+    body: ['sessionId', 'action', 'eventType', 'useId'],
     ...MISSING,
     call: (approvals, options: CallOptions, { principal }) => approvals.consume(options, principal),
   },

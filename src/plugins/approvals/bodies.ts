@@ -38,7 +38,12 @@ const ANSWER: v.GenericSchema<unknown, AnswerRequest> = objectOf({
   digest: optional(text(64)),
 })
 
-const CONSUME: v.GenericSchema<unknown, ConsumeRequest> = objectOf({ sessionId, action, useId: text(200) })
+const CONSUME: v.GenericSchema<unknown, ConsumeRequest> = objectOf({
+  sessionId,
+  action,
+  eventType: optional(text(256)),
+  useId: text(200),
+})
 
 const PLAIN: v.GenericSchema<unknown, ApprovalOf> = objectOf({ sessionId })
 

@@ -40,13 +40,13 @@ function decided(
 /** Gives the accepted action to one use. */
 export async function consumeApproval(
   place: ApprovalPlace,
-  { action, useId }: Omit<ConsumeRequest, 'sessionId'>,
+  { action, eventType, useId }: Omit<ConsumeRequest, 'sessionId'>,
   deps: ApprovalDeps,
 ): Promise<ConsumedApproval | Refused> {
   const digest = action && (await actionDigest(action))
   const decide = (approval: StoredApproval, now: number): StoredApproval | Refused => {
     const { validForMs = VALID_FOR_MS } = deps.options.events[approval.eventType] ?? {}
-    return decideUse(approval, { digest, useId, now, validForMs })
+    return decideUse(approval, { digest, eventType, useId, now, validForMs })
   }
   const changed = await changeApproval(() => findApproval(place, deps), decide, deps)
   return isRefused(changed) ? changed : { consumed: true, first: changed.after !== changed.before }

@@ -79,7 +79,12 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     summary: 'Take the accepted action, once',
     tag: 'agents',
     about: 'Before the action is done. It goes to one `useId`, and to the same one again after a crash.',
-    fields: { sessionId, action: ACTION, useId: text(200, 'The use: the same after a crash.') },
+    fields: {
+      sessionId,
+      action: ACTION,
+      eventType: text(256, 'The event that must have asked. Default: any.'),
+      useId: text(200, 'The use: the same after a crash.'),
+    },
     required: [['sessionId', 'useId']],
     problems: ['approval_conflict', 'approval_not_accepted', 'approval_consumed', 'approval_ended'],
     answer: use,

@@ -42,7 +42,10 @@ export async function requestApproval(
   const digest = action && (await actionDigest(action))
 
   const isOfRequest = (stored: StoredApproval): boolean =>
-    stored.digest === digest && stored.runId === runId && (digest !== undefined || stored.message === message)
+    stored.digest === digest &&
+    stored.runId === runId &&
+    stored.eventType === eventType &&
+    (digest !== undefined || stored.message === message)
   const known = await findApproval({ tenant, sessionId, approvalId }, deps)
   if (known) return replayed(known.body, isOfRequest)
 

@@ -59,6 +59,8 @@ export function decideCancel(approval: StoredApproval, now: number): StoredAppro
 export interface Use {
   /** Of the action that is to be done. */
   readonly digest: string | undefined
+  /** The event that must have asked. Default: any. */
+  readonly eventType?: string | undefined
   readonly useId: string
   readonly now: number
   /** Milliseconds after the acceptance until which it can be used first. */
@@ -66,9 +68,11 @@ export interface Use {
 }
 
 /** Gives an accepted action to one `useId`, to which it stays given; it returns the approval itself then. */
-export function decideUse(approval: StoredApproval, { digest, useId, now, validForMs }: Use): StoredApproval | Refused {
+export function decideUse(approval: StoredApproval, { digest, eventType, useId, now, validForMs }: Use): StoredApproval | Refused {
   const { end, consumed } = approval
   if (digest !== approval.digest) return otherAction()
+  if (eventType !== undefined && eventType !== approval.eventType)
+    return refuse('approval_conflict', 'The approval was asked for by another event.')
   if (end?.status !== 'accepted')
     return refuse('approval_not_accepted', `The approval is ${statusOf(approval)}: the action may not be done.`)
   if (consumed?.useId === useId) return approval

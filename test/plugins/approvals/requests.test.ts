@@ -35,7 +35,7 @@ describe('a request for approval', () => {
     expect(shown).not.toContain('shop.test')
   })
 
-  it('The same id with the same action asks once; with another action, run or message it is refused', async () => {
+  it('The same id with the same action asks once; with another action, run, event or message it is refused', async () => {
     const { request, statuses } = approving()
     await request()
     const again = { ...REFUND, args: { amount: 900, orderId: 'A-1' } }
@@ -46,6 +46,7 @@ describe('a request for approval', () => {
     expect(await refusal(request({ action: { ...REFUND, name: 'delete' } }))).toBe('409 approval_conflict')
     expect(await refusal(request({ action: { ...REFUND, args: { amount: 901 } } }))).toBe('409 approval_conflict')
     expect(await refusal(request({ runId: 'r2' }))).toBe('409 approval_conflict')
+    expect(await refusal(request({ eventType: 'plain.approval' }))).toBe('409 approval_conflict')
     expect(await refusal(request({ action: undefined }))).toBe('409 approval_conflict')
     expect(await request({ sessionId: 's2', action: { ...REFUND, name: 'delete' } })).toMatchObject({ replayed: false })
     expect(await statuses()).toHaveLength(4)
