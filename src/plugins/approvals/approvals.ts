@@ -13,6 +13,7 @@ import { approvalLinks } from './links.ts'
 import { approvalRecipient } from './recipient-data.ts'
 import { type Approvals, approvalsOf } from './service.ts'
 import { approvalSession, approvalViews } from './session-data.ts'
+import type { StoredApproval } from './stored-approval.ts'
 import { approvalTasks, doTasks } from './tasks.ts'
 import { approvalWaiters } from './waiters.ts'
 
@@ -99,16 +100,18 @@ export function approvals(options: ApprovalsOptions): Plugin<'approvals', Approv
 /** Most names of one read. */
 const MAX_NAMES = 1_000
 
-/** Keys of the approvals that have ended, or are gone: those have an instant from which their removal counts. */
+/** The approvals that have ended, or are gone, by their keys. One that has ended has an instant from which its removal counts. */
 async function findEnded(
   names: readonly { readonly tenant: string; readonly key: string }[],
   store: RecordStore,
-): Promise<ReadonlySet<string>> {
-  const ended = new Set(names.map(({ key }) => key))
+): Promise<ReadonlyMap<string, StoredApproval | undefined>> {
+  const ended = new Map<string, StoredApproval | undefined>(names.map(({ key }) => [key, undefined]))
   for (let at = 0; at < names.length; at += MAX_NAMES) {
     const texts = names.slice(at, at + MAX_NAMES).map(({ tenant, key: text }) => ({ tenant, text }))
-    const found = await store.findRecords({ kind: APPROVALS_KIND, by: 'key', texts })
-    for (const { key, expiresAt } of found) if (expiresAt === undefined) ended.delete(key)
+    for (const record of await store.findRecords({ kind: APPROVALS_KIND, by: 'key', texts })) {
+      if (record.expiresAt === undefined) ended.delete(record.key)
+      else ended.set(record.key, record.body as object as StoredApproval)
+    }
   }
   return ended
 }

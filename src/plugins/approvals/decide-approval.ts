@@ -80,7 +80,7 @@ export async function readApproval(
     const { end, expiresAt } = read.after
     const now = clock.now()
     if (end || now >= until || signal?.aborted || waiters.isStopped()) return viewApproval(read.after, true)
-    const refused = await waiters.wait({ tenant, key }, Math.min(until, expiresAt) - now, signal)
-    if (refused) return refused
+    const waited = await waiters.wait({ tenant, key }, Math.min(until, expiresAt) - now, signal)
+    if (waited) return isRefused(waited) ? waited : viewApproval(waited, true)
   }
 }

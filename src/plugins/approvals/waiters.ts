@@ -1,18 +1,19 @@
 import { type Refused, refuse } from '../../core/answers/result.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordName } from '../../ports/record-store.ts'
+import type { StoredApproval } from './stored-approval.ts'
 
 /** One that waits for the end of an approval. */
 interface Waiter {
   readonly name: Pick<RecordName, 'tenant' | 'key'>
-  resolve(): void
+  resolve(ended?: StoredApproval): void
 }
 
 interface WaitersDeps {
   readonly clock: Clock
   readonly max: number
-  /** Which of these approvals have ended, or their time is over. */
-  findEnded(names: readonly Waiter['name'][]): Promise<ReadonlySet<string>>
+  /** Which of these approvals have ended or are gone, by key. */
+  findEnded(names: readonly Waiter['name'][]): Promise<ReadonlyMap<string, StoredApproval | undefined>>
   /** Calls the listener when an approval of any process has ended. Returns the function that ends it. */
   onWake(listener: () => void): () => void
   failed(cause: unknown): void
@@ -20,8 +21,11 @@ interface WaitersDeps {
 
 /** All that wait in this process. They share one read: at each wake, and each second. */
 export interface Waiters {
-  /** Resolves when the approval has ended, after `waitMs`, at an abort or at the stop; it may resolve too early. Refused: too many wait. */
-  wait(name: Waiter['name'], waitMs: number, signal?: AbortSignal): Promise<Refused | undefined>
+  /**
+   * Resolves to the approval that has ended. Resolves without one after `waitMs`, at an abort, at the stop, or if it is gone; it may resolve too
+   * early. Refused: too many wait.
+   */
+  wait(name: Waiter['name'], waitMs: number, signal?: AbortSignal): Promise<Refused | StoredApproval | undefined>
   /** Ends all waits, and lets none begin until the next start. */
   stop(): void
   start(): void
@@ -51,8 +55,8 @@ export function approvalWaiters({ clock, max, findEnded, onWake, failed }: Waite
       do {
         isAsked = false
         const names = [...all.values()].flatMap(([first]) => (first ? [first.name] : []))
-        const ended = names.length > 0 ? await findEnded(names) : new Set<string>()
-        for (const key of ended) for (const waiter of all.get(key) ?? []) waiter.resolve()
+        const ended = names.length > 0 ? await findEnded(names) : []
+        for (const [key, approval] of ended) for (const waiter of all.get(key) ?? []) waiter.resolve(approval)
       } while (isAsked)
     } catch (cause) {
       failed(cause)
@@ -106,22 +110,22 @@ export function approvalWaiters({ clock, max, findEnded, onWake, failed }: Waite
     async wait(name, waitMs, signal) {
       if (isStopped) return undefined
       if (isFull(name.tenant)) return tooMany()
-      await new Promise<void>((resolve) => {
-        const stopWaiting = clock.after(waitMs, () => waiter.resolve(), 'keepAlive')
+      return new Promise<StoredApproval | undefined>((resolve) => {
+        const giveUp = (): void => waiter.resolve()
+        const stopWaiting = clock.after(waitMs, giveUp, 'keepAlive')
         const waiter: Waiter = {
           name,
-          resolve() {
+          resolve(ended) {
             stopWaiting()
-            signal?.removeEventListener('abort', waiter.resolve)
+            signal?.removeEventListener('abort', giveUp)
             end(waiter)
-            resolve()
+            resolve(ended)
           },
         }
         begin(waiter)
-        signal?.addEventListener('abort', waiter.resolve)
-        if (signal?.aborted) waiter.resolve()
+        signal?.addEventListener('abort', giveUp)
+        if (signal?.aborted) giveUp()
       })
-      return undefined
     },
     isStopped: () => isStopped,
     start() {
