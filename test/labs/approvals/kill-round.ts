@@ -59,19 +59,18 @@ export async function killRound(sessionId: string, work: Work, pair: Pair, chanc
   const faults: string[] = []
   let lost = 0
 
-  /** Repeats a call at the other host if its own was killed. */
+  /** Repeats a call at the other host until it is answered. */
   async function heard<Result>(
     on: CalledHost,
     call: (host: CalledHost) => Promise<Result>,
     note: (heard: Told<Result>) => void,
-  ): Promise<Told<Result>> {
-    const first = await toldBy(call(on))
-    note(first)
-    if (first) return first
-    lost += 1
-    const second = await toldBy(call(other))
-    note(second)
-    return second
+  ): Promise<NonNullable<Told<Result>>> {
+    for (let host = on; ; host = other) {
+      const answer = await toldBy(call(host))
+      note(answer)
+      if (answer) return answer
+      lost += 1
+    }
   }
 
   async function say(on: CalledHost, call: Call['call'], user?: string): Promise<void> {
@@ -103,9 +102,19 @@ export async function killRound(sessionId: string, work: Work, pair: Pair, chanc
       ({ approvals }) => approvals.wait(of),
       () => {},
     )
-    if (last && 'result' in last) return last.result
+    if ('result' in last) return last.result
     faults.push(`a waiter was told ${JSON.stringify(last)}`)
     return undefined
+  }
+
+  async function look(): Promise<ApprovalView> {
+    const last = await heard(
+      other,
+      ({ approvals }) => approvals.wait({ ...of, waitMs: 0 }),
+      () => {},
+    )
+    if ('result' in last) return last.result
+    throw new Error(`it cannot be read: ${last.refusal.message}`)
   }
 
   /** The calls that meet: those of the host that is killed, and in half of the rounds one of the other. */
@@ -150,11 +159,11 @@ export async function killRound(sessionId: string, work: Work, pair: Pair, chanc
   await Promise.all(works)
 
   if (work === 'request') await say(other, 'accept', ADA)
-  const ended = await other.approvals.wait({ ...of, waitMs: 0 })
+  const ended = await look()
   faults.push(...decisionFaults(ended, calls))
   if (ended.status === 'accepted') {
     for (const useId of ['u1', 'u1', 'u2']) await use(other, useId)
-    faults.push(...faultsOfUses(await other.approvals.wait({ ...of, waitMs: 0 }), uses))
+    faults.push(...faultsOfUses(await look(), uses))
   }
   for (const seen of await Promise.all(waits))
     if (seen && (seen.status !== ended.status || seen.endedAt !== ended.endedAt))

@@ -33,7 +33,7 @@ function tasksOn(store: () => SallyportStore) {
   let host = askingHost({ store: store() })
   let count = 0
   const told = {
-    eventType: 'tell',
+    eventType: 'tell' as const,
     recipient: APPROVER,
     sessionId: ASKED.sessionId,
     eventData: { approval: { ...ASKED } },
