@@ -70,17 +70,32 @@ export async function readApproval(
   const key = await approvalKey(tenant, sessionId, approvalId)
   const until = clock.now() + waitMs
   for (;;) {
-    // One whose time is over expires now.
-    const read = await changeApproval(
-      () => findApproval(place, deps),
-      (approval) => approval,
-      deps,
-    )
-    if (isRefused(read)) return read
-    const { end, expiresAt } = read.after
-    const now = clock.now()
-    if (end || now >= until || signal?.aborted || waiters.isStopped()) return viewApproval(read.after, true)
-    const waited = await waiters.wait({ tenant, key }, Math.min(until, expiresAt) - now, signal)
+    const read = await readNow(place, until, signal, deps)
+    if (typeof read !== 'number') return read
+    const waited = await waiters.wait({ tenant, key }, read, signal)
     if (waited) return isRefused(waited) ? waited : viewApproval(waited, true)
   }
+}
+
+/**
+ * Reads an approval; one whose time is over expires now. Resolves to the milliseconds to wait if it is open and there is time. A function of its
+ * own: those who wait hold no approval meanwhile, which may have an action of 32 KiB.
+ */
+async function readNow(
+  place: ApprovalPlace,
+  until: number,
+  signal: AbortSignal | undefined,
+  deps: ApprovalDeps & { readonly waiters: Waiters },
+): Promise<ApprovalView | Refused | number> {
+  const { clock, waiters } = deps
+  const read = await changeApproval(
+    () => findApproval(place, deps),
+    (approval) => approval,
+    deps,
+  )
+  if (isRefused(read)) return read
+  const { end, expiresAt } = read.after
+  const now = clock.now()
+  if (end || now >= until || signal?.aborted || waiters.isStopped()) return viewApproval(read.after, true)
+  return Math.min(until, expiresAt) - now
 }
