@@ -7,11 +7,11 @@ import type { SallyportStore } from 'sallyport'
 import { generateAppSecret } from 'sallyport/auth'
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
-import { APPROVER, ASKED, askingHost, hostAt } from '../../labs/bench/approvals-host.ts'
-import type { WaitedFigure } from '../../labs/bench/approvals-waited.ts'
 import { median, quantile, rateLine, ratesInTurns, ratios, spread } from '../../labs/bench/measure.ts'
 import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from '../../labs/bench/storage-databases.ts'
 import { inFlight, printProcessorTime, sideBySide } from '../../labs/bench/storage-measure.ts'
+import { APPROVER, ASKED, askingHost, hostAt } from './bench/asking-host.ts'
+import type { WaitedFigure } from './bench/waited-host.ts'
 
 const ON_POSTGRES: Readonly<Record<string, (database: BenchDatabase) => Promise<void>>> = {
   requests: benchRequestsOnPostgres,
@@ -33,7 +33,7 @@ function tasksOn(store: () => SallyportStore) {
   let host = askingHost({ store: store() })
   let count = 0
   const told = {
-    eventType: 'tell' as const,
+    eventType: 'tell',
     recipient: APPROVER,
     sessionId: ASKED.sessionId,
     eventData: { approval: { ...ASKED } },
@@ -89,7 +89,7 @@ async function benchAnswers({ url, kysely }: BenchDatabase): Promise<void> {
   const { sallyport, queue, close } = hostAt(url)
   // Connects it.
   const stopListening = queue.listen({ due() {}, connected() {}, lost() {} })
-  const agent = start('approvals-waiter.ts', [url])
+  const agent = start('waiter.ts', [url])
   await message(agent, 'connected')
   const [wakes, answers, heard]: [number[], number[], number[]] = [[], [], []]
   for (let at = -20; at < ANSWERS; at++) {
@@ -143,7 +143,7 @@ const OPENING = 50
 async function benchWaiters({ url, kysely }: BenchDatabase): Promise<void> {
   await sqlStore({ db: kysely, dialect: 'postgresql' }).migrate()
   const { secret, sha256 } = await generateAppSecret({ env: 'bench' })
-  const host = start('approvals-waited.ts', [url, sha256, String(WAITERS)], ['--expose-gc'])
+  const host = start('waited-host.ts', [url, sha256, String(WAITERS)], ['--expose-gc'])
   const [port] = (await once(host, 'message')) as [number]
   const figure = async (of: 'figure' | 'waiting' = 'figure'): Promise<WaitedFigure> => {
     const given = once(host, 'message')
@@ -198,10 +198,10 @@ async function benchWaiters({ url, kysely }: BenchDatabase): Promise<void> {
 }
 
 function start(program: string, args: readonly string[], flags: readonly string[] = []): ChildProcess {
-  const path = (name: string): string => fileURLToPath(new URL(`../../labs/bench/${name}`, import.meta.url))
-  return fork(path(program), args, {
+  const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+  return fork(path(`bench/${program}`), args, {
     execArgv: [...flags, '--import', 'tsx'],
-    env: { ...process.env, TSX_TSCONFIG_PATH: path('tsconfig.json') },
+    env: { ...process.env, TSX_TSCONFIG_PATH: path('../../labs/bench/tsconfig.json') },
   })
 }
 

@@ -2,10 +2,10 @@
  * `npm run approval-kills` kills hosts 200 times while they work on approvals, over PostgreSQL and over a file of SQLite each, and checks that each
  * approval was decided once, and that nothing which was confirmed is lost. `-- --kills 10` kills ten times.
  */
-import { chance } from '../chaos/chance.ts'
-import { type DatabaseServer, postgresCluster, sqliteFiles } from '../chaos/database-servers.ts'
-import { hostLauncher } from '../chaos/hosts.ts'
-import type { SqlPlace } from '../chaos/place.ts'
+import { chance } from '../../../labs/chaos/chance.ts'
+import { type DatabaseServer, postgresCluster, sqliteFiles } from '../../../labs/chaos/database-servers.ts'
+import { hostLauncher } from '../../../labs/chaos/hosts.ts'
+import type { SqlPlace } from '../../../labs/chaos/place.ts'
 import { openFleet } from './fleet.ts'
 import type { KilledHostSettings } from './host-settings.ts'
 import { type KillRound, killRound, WORKS } from './kill-round.ts'
@@ -14,7 +14,7 @@ const given = process.argv.indexOf('--kills')
 const kills = given < 0 ? 200 : Number(process.argv[given + 1])
 if (!Number.isInteger(kills) || kills < 1) throw new Error('--kills takes a whole number, 1 or more')
 
-const launcher = await hostLauncher<KilledHostSettings>('../approvals/host-process.ts')
+const launcher = await hostLauncher<KilledHostSettings>('../../plugins/approvals/kills/host-process.ts')
 const servers = [await postgresCluster(), await sqliteFiles()]
 let faults = 0
 try {

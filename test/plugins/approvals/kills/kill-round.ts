@@ -1,14 +1,8 @@
-import type { ApprovalView } from '../../../src/model/approval.ts'
-import type { ApprovalResult } from '../../../src/model/approval-calls.ts'
-import {
-  type Call,
-  decisionFaults,
-  faultsOfUses,
-  type Told,
-  type UseCall,
-} from '../../plugins/approvals/races/faults.ts'
-import type { Chance } from '../chaos/chance.ts'
-import { passing } from '../chaos/until.ts'
+import type { ApprovalView } from '../../../../src/model/approval.ts'
+import type { ApprovalResult } from '../../../../src/model/approval-calls.ts'
+import type { Chance } from '../../../labs/chaos/chance.ts'
+import { passing } from '../../../labs/chaos/until.ts'
+import { type Call, decisionFaults, faultsOfUses, type Told, type UseCall } from '../races/faults.ts'
 import { type CalledHost, toldBy } from './callers.ts'
 import { ADA, type Aim, ASKS, BOB, EXPIRES_IN_MS } from './host-settings.ts'
 

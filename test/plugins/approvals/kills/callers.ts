@@ -1,8 +1,7 @@
-import { type ApprovalClient, createApprovalClient } from '../../../src/client/approvals.ts'
-import { createReadClient, type ReadClient } from '../../../src/client/read.ts'
-
-import { type Told, told } from '../../plugins/approvals/races/faults.ts'
-import type { Host } from '../chaos/hosts.ts'
+import { type ApprovalClient, createApprovalClient } from '../../../../src/client/approvals.ts'
+import { createReadClient, type ReadClient } from '../../../../src/client/read.ts'
+import type { Host } from '../../../labs/chaos/hosts.ts'
+import { type Told, told } from '../races/faults.ts'
 import { type LabOrder, ORDER_PATH } from './host-settings.ts'
 
 /** A host and the clients of it. */

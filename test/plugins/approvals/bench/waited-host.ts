@@ -1,13 +1,13 @@
 /**
- * A host that many wait on: `node --expose-gc approvals-waited.ts <url of the database> <sha256> <count>`. It asks for approvals, listens, and
+ * A host that many wait on: `node --expose-gc waited-host.ts <url of the database> <sha256> <count>`. It asks for approvals, listens, and
  * sends its port. `/bare` waits without Sallyport. Each message from its parent is answered with a {@link WaitedFigure}.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from 'sallyport'
 import { toNode } from 'sallyport/node'
-import { ASKED, hostAt } from './approvals-host.ts'
-import { inFlight } from './storage-measure.ts'
+import { inFlight } from '../../../labs/bench/storage-measure.ts'
+import { ASKED, hostAt } from './asking-host.ts'
 
 /** What the parent is told. */
 export interface WaitedFigure {

@@ -1,9 +1,9 @@
 /**
- * An agent in another process: `approvals-waiter.ts <url of the database>`. It waits for each approval whose id its parent sends, sends `waiting`
+ * An agent in another process: `waiter.ts <url of the database>`. It waits for each approval whose id its parent sends, sends `waiting`
  * once it does, and `ended`. It sends `woken` at each bare notice, of the topic `bench`.
  */
 import type { Clock } from 'sallyport'
-import { ASKED, hostAt } from './approvals-host.ts'
+import { ASKED, hostAt } from './asking-host.ts'
 
 let isWaiting = false
 const clock: Clock = {

@@ -1,4 +1,4 @@
-import type { Place } from '../chaos/place.ts'
+import type { Place } from '../../../labs/chaos/place.ts'
 
 /** Start settings of a host process. */
 export interface KilledHostSettings {

@@ -6,18 +6,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
-import { toNode } from '../../../src/adapters/node.ts'
-import { appSecrets } from '../../../src/auth/index.ts'
-import { createSallyport } from '../../../src/compose/create-sallyport.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { APPROVALS_KIND } from '../../../src/plugins/approvals/approval-records.ts'
-import { approvals } from '../../../src/plugins/approvals/approvals.ts'
-import type { Clock } from '../../../src/ports/clock.ts'
-import type { DeliveryQueue } from '../../../src/ports/delivery-queue.ts'
-import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
-import { systemClock } from '../../../src/runtime/system-clock.ts'
-import type { Place } from '../chaos/place.ts'
-import { openStore } from '../chaos/place-store.ts'
+import { toNode } from '../../../../src/adapters/node.ts'
+import { appSecrets } from '../../../../src/auth/index.ts'
+import { createSallyport } from '../../../../src/compose/create-sallyport.ts'
+import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
+import { APPROVALS_KIND } from '../../../../src/plugins/approvals/approval-records.ts'
+import { approvals } from '../../../../src/plugins/approvals/approvals.ts'
+import type { Clock } from '../../../../src/ports/clock.ts'
+import type { DeliveryQueue } from '../../../../src/ports/delivery-queue.ts'
+import type { SallyportStore } from '../../../../src/ports/sallyport-store.ts'
+import { systemClock } from '../../../../src/runtime/system-clock.ts'
+import type { Place } from '../../../labs/chaos/place.ts'
+import { openStore } from '../../../labs/chaos/place-store.ts'
 import {
   ADA,
   AGENT,
@@ -62,7 +62,7 @@ function killable(store: SallyportStore): SallyportStore {
 async function queueAt(at: Place): Promise<DeliveryQueue | undefined> {
   if (at.dialect !== 'postgresql') return undefined
   const { default: pg } = await import('pg')
-  const { postgresQueue } = await import('../../../src/queues/postgres.ts')
+  const { postgresQueue } = await import('../../../../src/queues/postgres.ts')
   const address = { host: '127.0.0.1', port: at.port, database: at.database, user: 'postgres', password: 'postgres' }
   return postgresQueue({ client: () => new pg.Client(address) })
 }
