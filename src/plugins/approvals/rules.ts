@@ -68,7 +68,10 @@ export interface Use {
 }
 
 /** Gives an accepted action to one `useId`, to which it stays given; it returns the approval itself then. */
-export function decideUse(approval: StoredApproval, { digest, eventType, useId, now, validForMs }: Use): StoredApproval | Refused {
+export function decideUse(
+  approval: StoredApproval,
+  { digest, eventType, useId, now, validForMs }: Use,
+): StoredApproval | Refused {
   const { end, consumed } = approval
   if (digest !== approval.digest) return otherAction()
   if (eventType !== undefined && eventType !== approval.eventType)
