@@ -98,6 +98,7 @@ export type {
   ChoicesField,
   FlagField,
   NumberField,
+  RunApproval,
   TextField,
 } from './model/approval.ts'
 export type {

@@ -64,14 +64,11 @@ export interface ConsumedApproval {
   readonly first: boolean
 }
 
-interface TenantOf {
+/** Which approval to wait for, and how long. */
+export interface ApprovalWaitOf extends ApprovalOf {
+  readonly approvalId: string
   /** Only in the process of the host: a client's secret names its tenant. Default: `default`. */
   readonly tenant?: string | undefined
-}
-
-/** Which approval to wait for, and how long. */
-export interface ApprovalWaitOf extends ApprovalOf, TenantOf {
-  readonly approvalId: string
   /** Longest wait in milliseconds, 0 to 30 days: then it is still `open`. Default: until it has ended. */
   readonly waitMs?: number | undefined
   /** Ends the wait early. */
@@ -80,7 +77,7 @@ export interface ApprovalWaitOf extends ApprovalOf, TenantOf {
 
 /** The methods with which an agent asks people: those of `sallyport.approvals`, or of a client by `createApprovalClient()`. */
 export interface ApprovalMethods {
-  request(request: ApprovalRequest & TenantOf): Promise<ApprovalResult>
+  request(request: ApprovalRequest & Pick<ApprovalWaitOf, 'tenant'>): Promise<ApprovalResult>
   wait(of: ApprovalWaitOf): Promise<ApprovalView>
-  consume(use: ConsumeRequest & TenantOf & { readonly approvalId: string }): Promise<ConsumedApproval>
+  consume(use: ConsumeRequest & Pick<ApprovalWaitOf, 'tenant' | 'approvalId'>): Promise<ConsumedApproval>
 }

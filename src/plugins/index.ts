@@ -3,10 +3,11 @@
  * @module sallyport/plugins
  */
 
-export { actionsOf, type CallAction } from '../core/actions/call-action.ts'
+export { type ActionCaller, actionsOf, type CallAction } from '../core/actions/call-action.ts'
 export type { ParameterKind } from '../core/actions/call-input.ts'
 export type { CausedBy } from '../core/dispatch/caller.ts'
 export type { SignedLinks } from '../core/links/signed-links.ts'
+export type { TimelineList, TimelineMoment, TimelineQuery } from '../core/runs/sessions/timeline.ts'
 export type { RunChange, Signal, SignalPublisher } from '../core/runs/signal-outbox.ts'
 export type { Measurement } from '../model/measurement.ts'
 export type { Shown } from '../services/plugin-data.ts'

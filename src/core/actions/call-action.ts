@@ -8,7 +8,7 @@ import { invalid } from '../validate.ts'
 import { type CallInput, type CallOptions, readInput } from './call-input.ts'
 
 /** Who makes a call. */
-export type Caller = Pick<ActionCall, 'principal' | 'consoleUser'>
+export type ActionCaller = Pick<ActionCall, 'principal' | 'consoleUser'>
 
 /**
  * A row of the table of actions: an action whose query and body are the options of one call of a service. Its parts come from the row:
@@ -26,7 +26,7 @@ export interface CallAction<Service = never> extends ActionRoute, CallInput {
    *
    * @param options The parameters of query and path, the members of the body, and the `tenant`.
    */
-  call(service: Service, options: never, of: Caller): Promise<object | Refused | undefined>
+  call(service: Service, options: never, of: ActionCaller): Promise<object | Refused | undefined>
 }
 
 /** The actions that call a service. */

@@ -2,7 +2,7 @@
  * Lets agents of the AI SDK, the OpenAI Agents SDK, LangGraph, MCP and AG-UI ask people for approval. Loads none of these libraries.
  * @module sallyport/integrations/approvals
  */
-export type { ApprovalMethods } from '../../model/approval-calls.ts'
+export type { ApprovalMethods, ApprovalWaitOf } from '../../model/approval-calls.ts'
 export {
   type AgUiApprovals,
   type AgUiInterrupt,

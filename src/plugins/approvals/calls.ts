@@ -1,4 +1,4 @@
-import type { Caller } from '../../core/actions/call-action.ts'
+import type { ActionCaller } from '../../core/actions/call-action.ts'
 import { isRefused, type Refused } from '../../core/answers/result.ts'
 import { insufficientScope } from '../../core/authenticate.ts'
 import type { ApprovalView } from '../../model/approval.ts'
@@ -23,7 +23,7 @@ export interface ApprovalCalls extends Pick<Approvals, 'list'> {
   read(options: CallOptions, principal: Principal): Promise<ApprovalView | Refused>
   cancel(options: CallOptions, principal: Principal): Promise<ApprovalResult | Refused>
   consume(options: CallOptions, principal: Principal): Promise<ConsumedApproval | Refused>
-  answer(options: CallOptions, caller: Pick<Caller, 'consoleUser'>): Promise<ApprovalResult | Refused>
+  answer(options: CallOptions, caller: Pick<ActionCaller, 'consoleUser'>): Promise<ApprovalResult | Refused>
 }
 
 export function approvalCalls(

@@ -8,6 +8,7 @@ export type {
   ApprovalsOptions,
   ApproversQuestion,
   EndedApproval,
+  SignedIn,
 } from './check-options.ts'
 export type { AnswerPageOptions } from './page/answer-page-options.ts'
 export type { AnswerTexts } from './page/texts/answer-texts.ts'

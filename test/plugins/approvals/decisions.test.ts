@@ -205,6 +205,17 @@ describe('the use of an accepted action', () => {
     expect(await use()).toMatchObject({ first: true })
   })
 
+  it('With the event that must have asked, an approval of another one is refused', async () => {
+    const { sallyport, request, answer } = approving()
+    await request()
+    await answer()
+    const use = { ...NAME, action: REFUND, useId: 'u1' }
+    expect(await refusal(sallyport.approvals.consume({ ...use, eventType: 'plain.approval' }))).toBe(
+      '409 approval_conflict',
+    )
+    expect(await sallyport.approvals.consume({ ...use, eventType: 'refund.approval' })).toMatchObject({ first: true })
+  })
+
   it('Nothing but an acceptance releases it', async () => {
     const { sallyport, request, answer, use, clock } = approving()
     await request()
