@@ -77,8 +77,9 @@ const TONES: ReadonlyMap<unknown, Tone> = new Map([
   ...['sent', 'completed', 'accepted', 'delivered', 'within'].map((word) => [word, 'good'] as const),
   ...[
     ...['failed', 'expired', 'partial', 'rejected', 'refused', 'hard', 'bounced', 'complained', 'incomplete', 'lost'],
+    'declined',
   ].map((word) => [word, 'bad'] as const),
-  ...['queued', 'sending', 'held', 'running', 'waiting', 'retry', 'unknown', 'soft', 'delayed'].map(
+  ...['queued', 'sending', 'held', 'running', 'waiting', 'retry', 'unknown', 'soft', 'delayed', 'open'].map(
     (word) => [word, 'going'] as const,
   ),
 ])

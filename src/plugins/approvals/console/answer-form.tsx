@@ -1,3 +1,4 @@
+import './approvals.css'
 import { useState } from 'preact/hooks'
 import { Action } from '../../../console/app/action.tsx'
 import { post } from '../../../console/app/api.ts'
@@ -37,24 +38,26 @@ export function AnswerForm({
     return ''
   }
   return (
-    <form class="filters card" onSubmit={(event) => event.preventDefault()}>
+    <section>
       <h2>Your answer</h2>
-      {Object.entries(schema?.properties ?? {}).map(([name, field]) => (
-        <FieldControl
-          key={name}
-          name={name}
-          field={field}
-          values={texts[name] ?? writeValue(field, field.default)}
-          onChange={(values) => setTexts({ ...texts, [name]: values })}
-        />
-      ))}
-      <label>
-        Comment
-        <input value={comment} maxLength={1_000} onInput={(event) => setComment(event.currentTarget.value)} />
-      </label>
-      <Action label="Accept" confirm="Let the agent do it?" whyNot={whyNot} run={send('accept')} />
-      <Action label="Decline" confirm="Forbid it?" whyNot={whyNot} run={send('decline')} />
-    </form>
+      <form class="filters card" onSubmit={(event) => event.preventDefault()}>
+        {Object.entries(schema?.properties ?? {}).map(([name, field]) => (
+          <FieldControl
+            key={name}
+            name={name}
+            field={field}
+            values={texts[name] ?? writeValue(field, field.default)}
+            onChange={(values) => setTexts({ ...texts, [name]: values })}
+          />
+        ))}
+        <label>
+          Comment
+          <input value={comment} maxLength={1_000} onInput={(event) => setComment(event.currentTarget.value)} />
+        </label>
+        <Action label="Accept" confirm="Let the agent do it?" whyNot={whyNot} run={send('accept')} />
+        <Action label="Decline" confirm="Forbid it?" whyNot={whyNot} run={send('decline')} />
+      </form>
+    </section>
   )
 }
 

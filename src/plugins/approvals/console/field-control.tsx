@@ -8,6 +8,9 @@ const YES_OR_NO: readonly Choice[] = [
   { value: 'false', title: 'no' },
 ]
 
+/** A longer list of choices scrolls. */
+const MOST_LINES = 6
+
 interface Controlled {
   readonly id: string
   readonly values: readonly string[]
@@ -62,6 +65,7 @@ function Choices({
     <select
       id={id}
       multiple={isMany}
+      size={isMany ? Math.min(choices.length, MOST_LINES) : undefined}
       onChange={({ currentTarget }) => onChange([...currentTarget.selectedOptions].map(({ value }) => value))}
     >
       {!isMany && <option value="">–</option>}
