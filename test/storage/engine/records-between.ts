@@ -34,6 +34,18 @@ export function afterRead(of: Records, kind: Kind, happen: () => Promise<unknown
   return afterEveryRead(of, kind, once(happen))
 }
 
+/** Records that call it before the first commit. */
+export function beforeCommit(of: Records, happen: () => Promise<unknown>): Records {
+  const first = once(happen)
+  return {
+    ...of,
+    async commit(changes) {
+      await first()
+      return of.commit(changes)
+    },
+  }
+}
+
 function once(happen: () => Promise<unknown>): () => Promise<void> {
   let isArmed = true
   return async () => {

@@ -6,7 +6,7 @@ import { committer } from '../../../src/storage/engine/commit-unit.ts'
 import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { findRecords } from '../../support/records.ts'
 import { databaseKinds } from '../databases.ts'
-import { beforeRead } from '../engine/records-between.ts'
+import { beforeCommit } from '../engine/records-between.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested, HOUR } from '../storing.ts'
 
@@ -142,13 +142,63 @@ for (const kind of await databaseKinds())
 
     it('Of two commits that change one record, the second is told so', async () => {
       const unit = (id: string): CommitUnit => ({ accept: [one(id)], changes: inserted('k') })
-      // The other one is written after this one has found no record.
+      // The other one is written just before this one.
       const made = await commit(
         unit('A'),
-        beforeRead(own.records(), 'dispatches', () => commit(unit('B'))),
+        beforeCommit(own.records(), () => commit(unit('B'))),
       )
       expect(made).toEqual({ outcome: 'conflict', records: [{ kind: 'notes', tenant: 'default', key: 'k' }] })
       expect([await stored('A'), await stored('B')]).toEqual([[], ['queued']])
+    })
+
+    it('Concurrent commits share a transaction, and each gets its own answers', async () => {
+      let commits = 0
+      const records = own.records()
+      const shared = committer({
+        ...records,
+        commit(changes) {
+          commits += 1
+          return records.commit(changes)
+        },
+      })
+      await own.other.accept(one('waiting'))
+      const units: readonly CommitUnit[] = [
+        { accept: [one('A'), one('B')], changes: inserted('a') },
+        { accept: [one('C')], changes: inserted('c'), cancel: [{ tenant: 'default', dispatchId: 'waiting' }] },
+        { changes: inserted('d') },
+      ]
+      const made = await Promise.all(units.map(shared))
+      expect(made).toMatchObject([
+        { outcome: 'committed', answers: [{ dispatchId: 'A' }, { dispatchId: 'B' }], cancelled: [] },
+        { outcome: 'committed', answers: [{ dispatchId: 'C' }], cancelled: [{ changed: [{ status: 'cancelled' }] }] },
+        { outcome: 'committed', answers: [], cancelled: [] },
+      ])
+      expect(commits).toBe(1)
+    })
+
+    it('Of concurrent commits, one that is refused or late takes no other with it', async () => {
+      await own.other.accept(one('taken'))
+      await commit({ changes: inserted('known', 'shared') })
+      const [shared] = await findRecords(own.other, { kind: 'notes', tenant: 'default' }, 'shared')
+      if (!shared) throw new Error('the record is missing')
+      const update: RecordChange = { do: 'update', record: shared, version: shared.version }
+      const units: readonly CommitUnit[] = [
+        { accept: [one('A')], changes: inserted('a') },
+        { accept: [one('taken')], changes: inserted('b') },
+        { accept: [one('C')], changes: inserted('known') },
+        { accept: [one('D')], changes: [...inserted('d'), update] },
+        { accept: [one('E')], changes: [...inserted('e'), update] },
+      ]
+      const together = committer(own.records())
+      const made = await Promise.all(units.map(together))
+      expect(made.map(({ outcome }) => outcome).slice(0, 3)).toEqual(['committed', 'refused', 'conflict'])
+      expect(
+        made
+          .map(({ outcome }) => outcome)
+          .slice(3)
+          .sort(),
+      ).toEqual(['committed', 'conflict'])
+      expect([await stored('A'), await stored('C')]).toEqual([['queued'], []])
     })
 
     it('Events of one commit join one digest, after a cancellation has ended the digest that was open', async () => {
