@@ -151,9 +151,9 @@ export function approvalProblems(
     ...names.flatMap((name): ConfigProblem[] => {
       const field = `events['${name}']`
       const event = catalogue.find(name)
-      const proof = events[name]?.proof === 'session' && !access ? [`${field}.proof`] : []
-      const unproved = proof.map((at) => ({ field: at, detail: 'is session: give approvals the option access' }))
-      if (event) return [...unproved, ...eventFaults(event).map((detail) => ({ field, detail }))]
+      const isUnproved = events[name]?.proof === 'session' && !access
+      const unproved = { field: `${field}.proof`, detail: 'is session: give approvals the option access' }
+      if (event) return [...(isUnproved ? [unproved] : []), ...eventFaults(event).map((detail) => ({ field, detail }))]
       const detail = `is not among the events${near(name, catalogue.eventTypes)}; define it with defineEvents(…)`
       return [{ field, detail }]
     }),
