@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { RunNode, TimelineEntry } from '../../src/model/session.ts'
-import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
+import type { RunNode } from '../../src/model/session.ts'
+import { allPages, app, idOf, optionProblems } from '../core/runs/test-app.ts'
 
-const idOf = (entry: TimelineEntry): string =>
-  entry.type === 'run'
-    ? entry.run.runId
-    : entry.type === 'dispatch'
-      ? entry.dispatch.dispatchId
-      : entry.approval.approvalId
 const idsOf = (nodes: readonly RunNode[]): string[] =>
   nodes.flatMap(({ runId, children }) => [runId, ...idsOf(children)])
 

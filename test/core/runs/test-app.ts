@@ -1,6 +1,7 @@
 import { joinData } from '../../../src/compose/plugin-data.ts'
 import type { SessionRunDeps } from '../../../src/core/runs/record-deps.ts'
 import { isSallyportError } from '../../../src/errors.ts'
+import type { TimelineEntry } from '../../../src/model/session.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
@@ -73,4 +74,10 @@ export async function allPages<T>(
     await between()
   } while (cursor !== undefined)
   return pages
+}
+
+/** Id of what an entry of a timeline shows. */
+export function idOf(entry: TimelineEntry): string {
+  if (entry.type === 'run') return entry.run.runId
+  return entry.type === 'dispatch' ? entry.dispatch.dispatchId : entry.approval.approvalId
 }

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { TimelineEntry } from '../../../../src/model/session.ts'
 import { fc, runs } from '../../../support/properties.ts'
-import { allPages, app, optionProblems } from '../test-app.ts'
+import { allPages, app, idOf, optionProblems } from '../test-app.ts'
 
 type TestApp = ReturnType<typeof app>
-
-const idOf = (entry: TimelineEntry): string =>
-  entry.type === 'run'
-    ? entry.run.runId
-    : entry.type === 'dispatch'
-      ? entry.dispatch.dispatchId
-      : entry.approval.approvalId
 
 /** Reads a whole timeline in pages of one size, with an action after each. */
 async function whole({ sessions }: TestApp, limit: number | (() => number), between?: () => Promise<unknown>) {
