@@ -51,6 +51,8 @@ export async function removePlugin(name: string): Promise<Copy> {
     const logged = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
+    if (await isUsedIn(join(folder, DEMO), name))
+      for (const own of [DEMO, 'test/demo.test.ts']) await rm(join(folder, own))
     // CONTRIBUTING.md names it.
     await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')
@@ -68,6 +70,14 @@ export async function removePlugin(name: string): Promise<Copy> {
     await remove()
     throw error
   }
+}
+
+/** The demo may show any plugin: without one of them there is no demo. */
+const DEMO = 'docs/examples/demo.ts'
+
+async function isUsedIn(file: string, plugin: string): Promise<boolean> {
+  const created = plugin.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return new RegExp(`import [^;]*?\\b${created}\\b[^;]*? from 'sallyport/plugins'`).test(await readFile(file, 'utf8'))
 }
 
 async function copyTo(folder: string): Promise<void> {

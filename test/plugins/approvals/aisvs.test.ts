@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ROOT } from '../support/entries.ts'
-import { missingTests, testsNamedIn } from './named-tests.ts'
+import { missingTests, testsNamedIn } from '../../docs/named-tests.ts'
+import { ROOT } from '../../support/entries.ts'
 
 const page = readFileSync(new URL('docs/approvals.md', ROOT), 'utf8')
 const [, section = ''] = /^## OWASP AISVS C9\.2\n(.*?)^## /ms.exec(page) ?? []
