@@ -39,7 +39,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     pure: true,
   },
   'src/pages/': {
-    holds: 'pages for people who follow a link: HTML, style, languages, and checks of their options',
+    holds: 'pages for people who follow a link: HTML, style, languages, fields of forms, and checks of their options',
     layers: ['src/options/', ...CONTRACTS],
     pure: true,
   },
@@ -208,7 +208,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'features of a host, one folder each',
     layers: [
       'src/plugins/plugin.ts',
-      'src/plugins/*/fields/',
       'src/core/',
       'src/core/tokens/',
       'src/services/',
@@ -228,14 +227,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the endpoints of all plugins, for the OpenAPI document',
     layers: ['src/plugins/*/describe.ts', 'src/openapi/'],
   },
-  'src/plugins/*/fields/': {
-    holds: 'fields of forms of one plugin, for its pages and screens',
-    layers: CONTRACTS,
-    pure: true,
-  },
   'src/plugins/*/console/': {
     holds: 'screens of one plugin',
-    layers: ['src/console/app/', 'src/plugins/*/fields/', 'src/code-texts.ts', ...CONTRACTS],
+    layers: ['src/console/app/', 'src/pages/', 'src/code-texts.ts', ...CONTRACTS],
     modules: { 'src/plugins/': ['preact', 'uplot'] },
   },
   'src/plugins/*/commands.ts': {

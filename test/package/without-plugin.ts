@@ -51,8 +51,10 @@ export async function removePlugin(name: string): Promise<Copy> {
     const logged = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
-    if (await isUsedIn(join(folder, DEMO), name))
-      for (const own of [DEMO, 'test/demo.test.ts']) await rm(join(folder, own))
+    if (await isUsedIn(join(folder, DEMO), name)) {
+      await writeFile(join(folder, DEMO), 'export {}\n')
+      await writeFile(join(folder, 'test/demo.test.ts'), "import { it } from 'vitest'\n\nit.todo('There is no demo')\n")
+    }
     // CONTRIBUTING.md names it.
     await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')

@@ -77,15 +77,11 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/hostile/floods/chunk-amplification.test.ts',
     'test/hostile/tokens/handlers.test.ts',
     'test/hostile/tokens/http.test.ts',
-    'test/plugins/approvals/link-scanners.test.ts',
   ],
+  'much of one plugin': allTestFiles().filter((file) => file.includes('/slow/')),
   'all contracts on another database': ['test/storage/documents/map.test.ts'],
   'a collected heap': ['test/storage/run-removal.test.ts'],
-  'many processes': [
-    'test/client/process-end.test.ts',
-    'test/labs/chaos/chaos.test.ts',
-    'test/plugins/approvals/waiting-agents.test.ts',
-  ],
+  'many processes': ['test/client/process-end.test.ts', 'test/labs/chaos/chaos.test.ts'],
 }
 
 /** Files of `rest` alone. */

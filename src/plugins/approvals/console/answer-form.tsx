@@ -7,7 +7,7 @@ import type { Redacted } from '../../../console/app/redacted.ts'
 import { textOfProblem } from '../../../console/app/sentences/problem.ts'
 import type { AnswerContent, AnswerSchema, ApprovalView } from '../../../model/approval.ts'
 import type { ApprovalResult } from '../../../model/approval-calls.ts'
-import { readValue, writeValue } from '../fields/form-values.ts'
+import { readValue, writeValue } from '../../../pages/form-values.ts'
 import { FieldControl } from './field-control.tsx'
 
 /** The form of an approver who uses the console, which answers for its user alone. */

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { AnswerField } from '../../../model/approval.ts'
-import { type Choice, kindOfField } from '../fields/field-kinds.ts'
+import { type Choice, kindOfField } from '../../../pages/field-kinds.ts'
 
 const TYPES = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' } as const
 const YES_OR_NO: readonly Choice[] = [

@@ -1,6 +1,6 @@
 import type { AnswerSchema } from '../../../model/approval.ts'
+import { controlOf, fieldOfControl, writeValue } from '../../../pages/form-values.ts'
 import { filled, type Html, html } from '../../../pages/html.ts'
-import { controlOf, fieldOfControl, writeValue } from '../fields/form-values.ts'
 import type { AnswerProblem, GivenForm } from './answer-view.ts'
 import { controlsOf, describedBy, type Field, invalid, problemsOf } from './form-controls.ts'
 import { fieldNamed, problemText } from './problem-texts.ts'

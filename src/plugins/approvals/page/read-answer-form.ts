@@ -1,8 +1,8 @@
 import type { AnswerContent, AnswerSchema } from '../../../model/approval.ts'
 import { isStorable } from '../../../model/json.ts'
 import { keysOf } from '../../../model/json-pointer.ts'
-import { kindOfField } from '../fields/field-kinds.ts'
-import { controlOf, fieldOfControl, readValue } from '../fields/form-values.ts'
+import { kindOfField } from '../../../pages/field-kinds.ts'
+import { controlOf, fieldOfControl, readValue } from '../../../pages/form-values.ts'
 import { checkContent } from '../schema/check-content.ts'
 import type { AnswerProblem, GivenForm } from './answer-view.ts'
 

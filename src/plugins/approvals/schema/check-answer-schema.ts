@@ -1,7 +1,7 @@
 import type { Issue } from '../../../errors.ts'
 import type { AnswerField } from '../../../model/approval.ts'
 import { membersOf } from '../../../model/json.ts'
-import { kindOfField, lengthsOf } from '../fields/field-kinds.ts'
+import { kindOfField, lengthsOf } from '../../../pages/field-kinds.ts'
 import { valueFaults } from './check-content.ts'
 import { at, fault, firstIssues, repetitions, unknownMembers } from './faults.ts'
 import { KEYWORDS, type KeywordChecks, LABELS } from './keywords.ts'

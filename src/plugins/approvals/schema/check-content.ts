@@ -1,7 +1,7 @@
 import type { Issue } from '../../../errors.ts'
 import type { AnswerField, AnswerSchema, NumberField, TextField } from '../../../model/approval.ts'
 import { membersOf } from '../../../model/json.ts'
-import { type Choice, type FieldOfKind, kindOfField, lengthsOf } from '../fields/field-kinds.ts'
+import { type Choice, type FieldOfKind, kindOfField, lengthsOf } from '../../../pages/field-kinds.ts'
 import { at, fault, firstIssues, repetitions, storageFault, unknownMembers } from './faults.ts'
 import { FORMATS } from './formats.ts'
 

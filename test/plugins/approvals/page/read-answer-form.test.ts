@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AnswerField, AnswerSchema } from '../../../../src/model/approval.ts'
-import { controlOf, writeValue } from '../../../../src/plugins/approvals/fields/form-values.ts'
+import { controlOf, writeValue } from '../../../../src/pages/form-values.ts'
 import type { GivenForm } from '../../../../src/plugins/approvals/page/answer-view.ts'
 import { givenForm, readAnswerForm } from '../../../../src/plugins/approvals/page/read-answer-form.ts'
 import { fc } from '../../../support/properties.ts'

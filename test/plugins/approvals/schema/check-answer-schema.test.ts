@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { choicesSchema } from '../../../../src/plugins/approvals/fields/field-kinds.ts'
+import { choicesSchema } from '../../../../src/pages/field-kinds.ts'
 import { checkAnswerSchema } from '../../../../src/plugins/approvals/schema/check-answer-schema.ts'
 import { fc } from '../../../support/properties.ts'
 import { answerSchemas } from './answers.ts'

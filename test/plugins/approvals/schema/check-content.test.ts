@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AnswerField, AnswerSchema } from '../../../../src/model/approval.ts'
-import { choicesSchema } from '../../../../src/plugins/approvals/fields/field-kinds.ts'
+import { choicesSchema } from '../../../../src/pages/field-kinds.ts'
 import { checkContent } from '../../../../src/plugins/approvals/schema/check-content.ts'
 import { fc } from '../../../support/properties.ts'
 import { searchedBy } from '../../../support/searched.ts'

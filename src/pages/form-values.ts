@@ -1,7 +1,7 @@
-import type { AnswerField } from '../../../model/approval.ts'
-import { parseInstant, writeInstant } from '../../../model/instants.ts'
-import type { JsonValue } from '../../../model/json.ts'
-import { parseUrl } from '../../../model/parse-url.ts'
+import type { AnswerField } from '../model/approval.ts'
+import { parseInstant, writeInstant } from '../model/instants.ts'
+import type { JsonValue } from '../model/json.ts'
+import { parseUrl } from '../model/parse-url.ts'
 import { kindOfField } from './field-kinds.ts'
 
 /** Name of the control of a field of the schema. `answer` and `comment` have no prefix, so that a field may have these names. */

@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { toNode } from '../../../src/adapters/node.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { fakeClock } from '../../support/fake-clock.ts'
-import { closedAfterEach } from '../../support/hosts/closed-after-each.ts'
-import { listen } from '../../support/hosts/host.ts'
-import { approving, NAME } from './approving.ts'
+import { toNode } from '../../../../src/adapters/node.ts'
+import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { fakeClock } from '../../../support/fake-clock.ts'
+import { closedAfterEach } from '../../../support/hosts/closed-after-each.ts'
+import { listen } from '../../../support/hosts/host.ts'
+import { approving, NAME } from '../approving.ts'
 
 const MAILS = 1_000
 const APPROVERS = Array.from({ length: 50 }, (_, at) => `approver${at}@example.com`)

@@ -1,5 +1,5 @@
 /** An agent in its own process: `waiting-agent.ts <url of its host>` waits for the end of an approval, and prints how it ended. */
-import { createApprovalClient } from '../../../src/client/approvals.ts'
+import { createApprovalClient } from '../../../../src/client/approvals.ts'
 
 const [, , baseUrl = ''] = process.argv
 const { status } = await createApprovalClient({ baseUrl, token: 'asker' }).wait({

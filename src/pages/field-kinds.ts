@@ -6,7 +6,7 @@ import type {
   FlagField,
   NumberField,
   TextField,
-} from '../../../model/approval.ts'
+} from '../model/approval.ts'
 
 /** A text to choose, and what is shown for it. */
 export interface Choice {

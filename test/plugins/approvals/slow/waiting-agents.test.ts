@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { toNode } from '../../../src/adapters/node.ts'
-import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { fakeClock } from '../../support/fake-clock.ts'
-import { closedAfterEach } from '../../support/hosts/closed-after-each.ts'
-import { listen } from '../../support/hosts/host.ts'
-import { type Program, startNode } from '../../support/program.ts'
-import { until } from '../../support/until.ts'
-import { approving } from './approving.ts'
+import { toNode } from '../../../../src/adapters/node.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { fakeClock } from '../../../support/fake-clock.ts'
+import { closedAfterEach } from '../../../support/hosts/closed-after-each.ts'
+import { listen } from '../../../support/hosts/host.ts'
+import { type Program, startNode } from '../../../support/program.ts'
+import { until } from '../../../support/until.ts'
+import { approving } from '../approving.ts'
 
 const AGENT = fileURLToPath(new URL('waiting-agent.ts', import.meta.url))
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** Time of one request of a wait: half of the client's time-out. */
 const REQUEST_MS = 5_000
