@@ -150,13 +150,7 @@ export function askerOf<Options extends AgentAnswerOptions>(
     const ended = asked.status === 'open' ? await wait(approvalId, signal) : asked
     const outcome = { toolCallId: call.id, approvalId, status: ended.status, reason: reasonOf(ended) }
     if (ended.status !== 'accepted') return { ...outcome, approved: false }
-    const use = await consume({
-      ...scope,
-      approvalId,
-      action: actionOf(call),
-      eventType: ended.eventType,
-      useId: approvalId,
-    })
+    const use = await consume({ ...scope, approvalId, action: actionOf(call), useId: approvalId })
     if ('refused' in use) return { ...outcome, approved: false, reason: `A person accepted, but ${use.refused}` }
     const first = use.first || held.delete(approvalId)
     if (once && !first) return { ...outcome, approved: false, first, reason: 'This call has taken the action before.' }
