@@ -183,7 +183,7 @@ function principalOf({ jti, sessionId, tenant, userId, grants, ...claims }: Sess
   const { runId, parents, since, expiresAt } = claims
   return {
     ...{ id: jti, tenant, sessionId },
-    operations: operationsOf(grants),
+    operations: grantedOperations(grants),
     ...(userId !== undefined && { userId }),
     ...grants,
     ...(runId !== undefined && { runId }),
@@ -192,7 +192,7 @@ function principalOf({ jti, sessionId, tenant, userId, grants, ...claims }: Sess
   }
 }
 
-function operationsOf({ dispatch, approval }: SessionTokenGrants): readonly Operation[] {
+function grantedOperations({ dispatch, approval }: SessionTokenGrants): readonly Operation[] {
   return [...(dispatch ? (['dispatch'] as const) : []), 'session_run', ...(approval ? (['approval'] as const) : [])]
 }
 

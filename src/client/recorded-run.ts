@@ -110,7 +110,7 @@ export interface RecordedRun extends AsyncDisposing, Disposing {
   cancel(facts?: RunEnd): void
 }
 
-/** What a run asks people. */
+/** A question of a run to people. */
 export interface RunQuestion
   extends Omit<ApprovalRequest, 'sessionId' | 'runId'>,
     Pick<ApprovalWaitOf, 'waitMs' | 'signal'> {}

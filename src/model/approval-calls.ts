@@ -64,7 +64,7 @@ export interface ConsumedApproval {
   readonly first: boolean
 }
 
-/** Which approval to wait for, and how long. */
+/** An approval to wait for, and the longest wait. */
 export interface ApprovalWaitOf extends ApprovalOf {
   readonly approvalId: string
   /** Only in the process of the host: a client's secret names its tenant. Default: `default`. */

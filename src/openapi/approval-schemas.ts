@@ -18,7 +18,7 @@ export const approvalAction: SchemaOf<ApprovalAction> = s.object<ApprovalAction>
   },
 )
 
-/** What the flat schema of an answer is. */
+/** Description of the flat schema of an answer. */
 export const ABOUT_SCHEMA: string =
   'The flat JSON Schema of MCP elicitation (2025-11-25): `type: object`, at most 20 `properties` and `required`.'
 const schema: SchemaOf<AnswerSchema> = { json: { type: 'object', description: ABOUT_SCHEMA } }

@@ -7,7 +7,7 @@ import type { Action, ActionCall, ActionRoute } from '../endpoints.ts'
 import { invalid } from '../validate.ts'
 import { type CallInput, type CallOptions, readInput } from './call-input.ts'
 
-/** Who makes a call. */
+/** The caller of an action. */
 export type ActionCaller = Pick<ActionCall, 'principal' | 'consoleUser'>
 
 /**

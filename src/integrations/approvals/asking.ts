@@ -15,7 +15,7 @@ export interface AgentToolCall extends ApprovalAction {
   readonly id: string
 }
 
-/** How the agent of one run asks people. */
+/** Options of the agent of one run that asks people. */
 export interface AgentApprovalOptions {
   /** The session of the approvals: 1-200 visible ASCII characters. */
   readonly sessionId: string
@@ -48,7 +48,7 @@ export interface AgentAnswerOptions extends AgentApprovalOptions {
   readonly schema?: JsonObject | undefined
 }
 
-/** What became of the question about a tool call. */
+/** The outcome of the question about a tool call. */
 export interface ApprovalOutcome {
   readonly toolCallId: string
   readonly approvalId: string
@@ -60,7 +60,7 @@ export interface ApprovalOutcome {
   readonly reason: string
   /** `false`: the call has taken the action before, such as before a crash. Absent: it has not taken it. */
   readonly first?: boolean
-  /** What the acceptance contains, if the question has a schema. */
+  /** Content of the acceptance. Absent: the question has no schema, or is not accepted. */
   readonly content?: AnswerContent
 }
 

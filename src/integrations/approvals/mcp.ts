@@ -40,7 +40,7 @@ export interface McpRefusal {
   content: { type: 'text'; text: string }[]
 }
 
-/** What a tool does next: return `result` if there is one, and otherwise do the action. */
+/** The next step of a tool: it returns `result` if there is one, and otherwise does the action. */
 export interface McpApproval<Result> {
   readonly result?: Result | McpRefusal
   /** Absent: the action needs no approval, or nobody has answered yet. */

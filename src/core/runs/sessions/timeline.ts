@@ -16,7 +16,7 @@ export interface TimelineQuery {
   readonly cursor?: string | undefined
 }
 
-/** What a timeline shows, and when it happened. */
+/** An item of a timeline, and the time when it happened. */
 export interface TimelineMoment {
   /** Unique within its list. */
   readonly id: string

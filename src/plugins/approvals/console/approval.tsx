@@ -67,7 +67,7 @@ function Question({ of }: Of) {
   )
 }
 
-/** What happened, in the order of time. */
+/** The course of an approval, in the order of time. */
 function Audit({ of }: Of) {
   const { answers, endedAt, status, consumed } = of
   return (
