@@ -83,6 +83,7 @@ export interface SallyportOptions<Events, Plugins extends readonly Plugin[] = re
   readonly hooks?: Hooks
   /** Records everything, sends nothing: deliveries are `skipped`, `sandboxed`. Earlier ones stay queued. Default: `false`. */
   readonly sandbox?: boolean
+  /** Concurrency, leases, rates and polling of the worker of this process. Default: those of {@link WorkerOptions}. */
   readonly worker?: WorkerOptions
   /** Wakes workers early: `postgresQueue()`, `bullmqQueue()`, or your own. Default: accepting wakes workers of this process. */
   readonly queue?: DeliveryQueue | undefined

@@ -4,6 +4,7 @@ import { LAYERS } from '../architecture/layers.ts'
 import { printJson } from '../openapi/print-json.ts'
 import { clientCalls } from '../support/client-calls.ts'
 import { withCodeTexts } from './error-sections.ts'
+import { optionsPage } from './options-page.ts'
 import { pathTable } from './path-table.ts'
 
 const CLIENT_METHODS = await clientCalls()
@@ -13,6 +14,7 @@ export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
   'docs/architecture.md': (page) => withTable(page, layerTable(LAYERS)),
   'docs/errors.md': withCodeTexts,
   'docs/openapi.json': () => `${printJson(openapiDocument())}\n`,
+  'docs/options.md': optionsPage,
   'docs/read-api.md': (page) => withTable(page, pathTable(CLIENT_METHODS)),
 }
 

@@ -44,7 +44,9 @@ export type LocaleDefinitions<Data> = Readonly<
  * in the field `html` are escaped for HTML, those in other fields are not. Without fields the event's data is sent as it is.
  */
 export interface ChannelDefinition<Data> {
+  /** A function of the facts, or a JSON rule. A false one skips this channel. Default: always true. */
   readonly when?: ConditionDefinition<Data>
+  /** Fields of other languages, by language tag such as `de`; a field that a language lacks is the channel's own. Default: none. */
   readonly locales?: LocaleDefinitions<Data>
   readonly [field: string]: TemplateDefinition<Data> | ConditionDefinition<Data> | LocaleDefinitions<Data> | undefined
 }

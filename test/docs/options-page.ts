@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { entries, ROOT, readJson } from '../support/entries.ts'
+import { wrapped } from './wrapped.ts'
+
+const HEAD = `# Options
+
+Every option, with its type, its limits and its default, by the entry that exports the options. An unknown name or an
+invalid value is a \`SallyportError\` that names the option. Times are in milliseconds unless the name says otherwise.
+\`npm run derive\` writes this page from the comments of the code.
+`
+
+/** The types that a host meets first, before the others of their entry in the order of the alphabet. */
+const FIRST = ['SallyportOptions', 'EventDefinition', 'ChannelDefinition', 'DigestDefinition', 'WorkerOptions']
+
+/** Its options are those of `SallyportOptions`. */
+const OMITTED = 'RunsOnlyOptions'
+
+/** The text of `docs/options.md`, from the doc comments of the interfaces whose names end with `Options` or `Definition`. */
+export function optionsPage(): string {
+  const { program, files } = compiled()
+  const checker = program.getTypeChecker()
+  const seen = new Set<ts.Symbol>()
+  const sections = [...files].flatMap(([entry, file]) => {
+    const types = optionTypes(checker, program.getSourceFile(file)).filter((type) => !seen.has(type))
+    for (const type of types) seen.add(type)
+    return types.length === 0 ? [] : [`## ${entry}`, ...types.map((type) => optionsOf(checker, type))]
+  })
+  return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`
+}
+
+function compiled(): { readonly program: ts.Program; readonly files: ReadonlyMap<string, string> } {
+  const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
+  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
+  return { program: ts.createProgram([...files.values()], options), files }
+}
+
+/** The exported types of options of an entry, by name. */
+function optionTypes(checker: ts.TypeChecker, file: ts.SourceFile | undefined): readonly ts.Symbol[] {
+  const module = file && checker.getSymbolAtLocation(file)
+  return (module ? checker.getExportsOfModule(module) : [])
+    .filter(({ name }) => /(?:Options|Definition)$/.test(name) && name !== OMITTED)
+    .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+    .filter(({ flags }) => flags & ts.SymbolFlags.Interface)
+    .sort((a, b) => positionOf(a) - positionOf(b) || a.name.localeCompare(b.name))
+}
+
+function positionOf({ name }: ts.Symbol): number {
+  const position = FIRST.indexOf(name)
+  return position < 0 ? FIRST.length : position
+}
+
+function optionsOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
+  const properties = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol))
+  const items = properties.map((property) => {
+    const required = property.flags & ts.SymbolFlags.Optional ? '' : ', required'
+    const text = textOf(checker, property)
+    return wrapped(`- \`${property.name}\`: \`${typeText(checker, property)}\`${required}${text && `. ${text}`}`, '  ')
+  })
+  return [`### ${symbol.name}`, wrapped(textOf(checker, symbol)), items.join('\n')].filter(Boolean).join('\n\n')
+}
+
+/** A doc comment in one line, with code for names of the code and links for pages. */
+function textOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
+  const text = ts.displayPartsToString(symbol.getDocumentationComment(checker))
+  return text
+    .replaceAll(/\{@link (\S+?)\}/g, '`$1`')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** A type as it is written, without `undefined`. */
+function typeText(checker: ts.TypeChecker, property: ts.Symbol): string {
+  const declared = property.valueDeclaration
+  const node = declared && ts.isPropertySignature(declared) ? declared.type : undefined
+  const text = node ? node.getText() : checker.typeToString(checker.getTypeOfSymbol(property))
+  return text.replaceAll(/\s+/g, ' ').replace(/ \| undefined$/, '')
+}
