@@ -3,7 +3,7 @@ import { DATABASE, type Flow, NOTIFICATIONS, type Outcome, RUNS, SERVER } from '
 import { arrow, box, document, line, PALETTES, type Palette, type Rectangle, rectangle, store, text } from './svg.ts'
 
 const LABEL =
-  'Two flows through your server and your database: an app posts an event, which becomes an outcome per channel; an agent posts runs, which become one record per run and the totals of a session'
+  'Two flows through your server and your database: an app posts an event, which becomes an outcome per channel; an agent posts runs, which become one record per run, and asks a person before it goes on'
 
 const ROWS = [
   { flow: NOTIFICATIONS, y: 64 },

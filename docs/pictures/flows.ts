@@ -15,7 +15,7 @@ export interface Outcome {
   readonly tone: Tone
 }
 
-/** One product, from the caller to the outcomes. */
+/** One caller, from its request to the outcomes. */
 export interface Flow {
   readonly title: string
   readonly caller: Step
@@ -31,8 +31,8 @@ export const SERVER = 'Your server'
 export const DATABASE = 'Your database'
 
 export const NOTIFICATIONS: Flow = {
-  title: 'Notifications',
-  caller: { title: 'Your app', details: ['order.shipped', 'for user_42'] },
+  title: 'Your app acts',
+  caller: { title: 'App', details: ['order.shipped', 'for user_42'] },
   request: 'event',
   answer: '202 stored',
   decide: { title: 'Plan', details: ['conditions,', 'policy, templates'] },
@@ -46,8 +46,8 @@ export const NOTIFICATIONS: Flow = {
 }
 
 export const RUNS: Flow = {
-  title: 'Agent runs',
-  caller: { title: 'Your agent', details: ['late, twice,', 'in any order'] },
+  title: 'Your agent acts',
+  caller: { title: 'Agent', details: ['late, twice,', 'in any order'] },
   request: 'run',
   answer: '201 stored',
   decide: { title: 'Merge', details: ['order-free,', 'idempotent'] },
@@ -56,6 +56,6 @@ export const RUNS: Flow = {
   outcomes: [
     { title: 'run r1', state: 'completed', detail: '310 tokens', tone: 'good' },
     { title: 'budget', state: 'allowed', detail: '4.20 of 5 USD used', tone: 'good' },
-    { title: 'run r2', state: 'failed', detail: 'notifies the operator', tone: 'waiting' },
+    { title: 'refund', state: 'waiting', detail: 'a person is asked', tone: 'waiting' },
   ],
 }

@@ -2,7 +2,7 @@
 export interface Entry {
   /** The source file, from the root of the package. */
   readonly source: string
-  /** What the README says of it: a few words. Entries of a folder that give the same share a row. */
+  /** What the list of imports says of it: a few words. Entries of a folder that give the same share a row. */
   readonly gives: string
   /** Packages and modules of Node that it loads, sorted, without its peer. Default: none. */
   readonly loads?: readonly string[]
@@ -80,7 +80,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
     gives:
-      '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
+      '[plugins](plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`; [your own](writing-a-plugin.md)',
     loads: ['valibot'],
     limit: 64.2,
     parts: {
@@ -120,7 +120,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/integrations/approvals': {
     source: 'src/integrations/approvals/index.ts',
-    gives: '[approvals in agent SDKs](docs/approvals-sdks.md)',
+    gives: '[approvals in agent SDKs](approvals-sdks.md)',
     limit: 4.7,
   },
   'sallyport/liquid': {
@@ -168,12 +168,12 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/storage/documents': {
     source: 'src/storage/documents/index.ts',
-    gives: '`documentStore`: [custom stores](docs/writing-a-store.md)',
+    gives: '`documentStore`: [custom stores](writing-a-store.md)',
     limit: 39,
   },
   'sallyport/storage/engine': {
     source: 'src/storage/engine/index.ts',
-    gives: '`engineStore`: [a store over records](docs/writing-a-store.md#over-records)',
+    gives: '`engineStore`: [a store over records](writing-a-store.md#over-records)',
     limit: 35,
   },
   'sallyport/queue/postgres': {
@@ -272,7 +272,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/console': {
     source: 'src/console/index.ts',
-    gives: '[`createConsole`](docs/console.md)',
+    gives: '[`createConsole`](console.md)',
     limit: 73.8,
   },
   'sallyport/testing': {

@@ -18,7 +18,7 @@ export const ENTRY_FILES: Readonly<Record<string, (text: string) => string>> = {
       SOURCES.map((source) => `../${source}`),
     ),
   '.knip.json': (text) => withMember(text, ['entry'], [...SOURCES, ...otherRoots(text)]),
-  'README.md': (text) => withTable(text, '| import | gives |', readmeRows()),
+  'docs/README.md': (text) => withTable(text, '| import | gives |', importRows()),
   'docs/feedback.md': (text) =>
     withTable(text, '| provider | entry | proof | covers the body | delivery id in |', feedbackRows()),
   'docs/site/how-it-works.md': (text) => withLines(text, /^ {2}.+: \.\.\/feedback\/.+\.md$/, feedbackPages()),
@@ -56,7 +56,7 @@ function otherRoots(text: string): readonly string[] {
 }
 
 /** `sallyport/feedback/{ses,resend}` stands for two entries of a folder that give the same. */
-function readmeRows(): readonly string[] {
+function importRows(): readonly string[] {
   const names = new Map<string, string[]>()
   for (const [name, { gives }] of ALL) {
     const folder = name.replace(/[^/]+$/, '')
