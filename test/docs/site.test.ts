@@ -71,18 +71,23 @@ describe('the site', () => {
 describe('the README', () => {
   const [, first = ''] = read('README.md').split('\n\n')
 
-  it.each(['notifications', 'retries', 'delivery status', 'agent runs'])(
-    'The first paragraph of the README mentions %s',
-    (term) => {
-      expect(first).toContain(term)
-    },
-  )
+  it('The README begins with one sentence, about apps, agents, people and the record', () => {
+    expect(first.match(/[.!?](?:\s|$)/g)).toHaveLength(1)
+    for (const term of ['your app', 'agent', 'people', 'record']) expect(first).toContain(term)
+  })
 
-  // The words for each entry are limited in the list of entries.
-  it('The README has at most 890 words beside the table of entries', () => {
-    const lines = read('README.md').split('\n')
-    const others = lines.filter((line) => !line.startsWith('| `sallyport'))
-    expect(others.join('\n').match(/\S+/g)?.length).toBeLessThanOrEqual(890)
+  it('The quick start is the first section of the README', () => {
+    expect(/^## (.+)$/m.exec(read('README.md'))?.[1]).toBe('Quick start')
+  })
+
+  it('The README sends the reader to ten pages', () => {
+    const [, section = ''] = read('README.md').split('## Where to go next\n')
+    const [list = ''] = section.split('\n## ')
+    expect(list.match(/^\d+\. \[/gm)).toHaveLength(10)
+  })
+
+  it('The README has at most 890 words', () => {
+    expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(890)
   })
 })
 
@@ -118,15 +123,25 @@ describe('a link', () => {
     expect(linked.filter((page) => decisions.includes(page)).sort()).toEqual(decisions)
   })
 
-  it('The README links to every guide, or to a list with it', () => {
-    const linked = linksOf('README.md')
-    const listed = [
-      'docs/decisions/README.md',
-      'docs/hosts/README.md',
-      'docs/runtimes/README.md',
-      'docs/feedback.md',
-      'docs/figures/README.md',
-    ].flatMap((list) => linksOf(list).map((link) => posix.join(posix.dirname(list), link)))
-    expect(pages.filter((page) => !linked.includes(page) && !listed.includes(page))).toEqual([])
+  it('The list of all pages links to every guide, or to a list with it', () => {
+    const linked = linksOf('docs/README.md').map((link) => posix.join('docs', link.replace(/#.*/, '')))
+    const listed = ['docs/decisions/README.md', 'docs/migrating/README.md', 'docs/figures.md'].flatMap((list) =>
+      linksOf(list).map((link) => posix.join(posix.dirname(list), link)),
+    )
+    expect(pages.filter((page) => page !== 'docs/README.md' && ![...linked, ...listed].includes(page))).toEqual([])
   })
+})
+
+describe('a line', () => {
+  it.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ...guides])(
+    'A line has at most 140 characters, outside code and targets of links: %s',
+    (page) => {
+      const prose = read(page)
+        .replaceAll(/^```.*?^```$/gms, '')
+        .replaceAll(/^\[[^\]]+\]: \S+$/gm, '')
+        .replaceAll(/^## `.+`$/gm, '')
+        .replaceAll(/^ *<.*>$/gm, '')
+      expect(prose.split('\n').filter((line) => line.length > 140)).toEqual([])
+    },
+  )
 })

@@ -65,7 +65,8 @@ export async function removePlugin(name: string): Promise<Copy> {
     await removeNames(join(folder, 'docs/map.md'), `src/plugins/${name}/[^\`]+`, 'src/')
     const others = await loggedIn(join(folder, 'src'))
     const gone = logged.filter((event) => !others.includes(event))
-    if (gone.length > 0) await removeNames(join(folder, 'docs/operating.md'), gone.join('|').replaceAll('.', '\\.'), '')
+    if (gone.length > 0)
+      await removeNames(join(folder, 'docs/monitoring.md'), gone.join('|').replaceAll('.', '\\.'), '')
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
   } catch (error) {

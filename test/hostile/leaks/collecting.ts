@@ -39,7 +39,7 @@ const FIELDS = {
   ...{ dispatches: true, answers: true, cancelled: true, provider: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
-const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8')
 
 /** Collects until the test ends, then fails on a leak. */
 export function collecting(canaries: Canaries): Collected {

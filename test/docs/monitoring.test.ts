@@ -8,10 +8,12 @@ import { TABLES } from '../../src/storage/sql/tables/tables.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const root = new URL('../../', import.meta.url)
-const page = readFileSync(new URL('docs/operating.md', root), 'utf8')
+const read = (page: string): string => readFileSync(new URL(page, root), 'utf8')
+const tables = read('docs/storage-sql.md')
+const page = read('docs/monitoring.md')
 
-/** The cells of all tables whose first column has this head. */
-function cells(head: string): readonly (readonly string[])[] {
+/** The cells of all tables of a page whose first column has this head. */
+function cells(page: string, head: string): readonly (readonly string[])[] {
   const tables = page.split('\n\n').filter((block) => block.startsWith(`| ${head} |`))
   const rows = tables.flatMap((table) => table.split('\n').slice(2))
   return rows.map((row) =>
@@ -26,9 +28,9 @@ function codes(text = ''): readonly string[] {
   return [...text.matchAll(/`([a-z_.]+)`/g)].map(([, code = '']) => code)
 }
 
-describe('the guide to operating', () => {
-  it('docs/operating.md lists every table with every index', () => {
-    const documented = cells('table').flatMap(([tables = '', indexes]) =>
+describe('the guides to monitoring and to the SQL store', () => {
+  it('docs/storage-sql.md lists every table with every index', () => {
+    const documented = cells(tables, 'table').flatMap(([tables = '', indexes]) =>
       codes(tables.replaceAll(/\(.*?\)/g, '')).map((table) => [table, [...codes(indexes)].sort()]),
     )
     const there = Object.entries<Table>(TABLES).map(([name, { indexes }]) => [
@@ -38,8 +40,8 @@ describe('the guide to operating', () => {
     expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(there), migrations: [] })
   })
 
-  it('docs/operating.md lists exactly the logged events', () => {
-    const documented = cells('event').flatMap(([event]) => codes(event))
+  it('docs/monitoring.md lists exactly the logged events', () => {
+    const documented = cells(page, 'event').flatMap(([event]) => codes(event))
     expect([...documented].sort()).toEqual([...loggedEvents()].sort())
   })
 })
@@ -67,7 +69,7 @@ describe('the SQL queries of the guide', () => {
   afterAll(() => db.destroy())
   const queries = [...page.matchAll(/^```sql\n--[^\n]*\n(select .*?)^```$/gms)].map(([, text = '']) => text)
 
-  it('The SQL queries of docs/operating.md give the documented results', async () => {
+  it('The SQL queries of docs/monitoring.md give the documented results', async () => {
     let at = now - 120_000
     const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at }, timeoutMs: UNHURRIED_MS })
     await store.migrate()
