@@ -86,8 +86,8 @@ describe('the README', () => {
     expect(list.match(/^\d+\. \[/gm)).toHaveLength(10)
   })
 
-  it('The README has at most 890 words', () => {
-    expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(890)
+  it('The README has at most 950 words', () => {
+    expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(950)
   })
 })
 
@@ -140,7 +140,7 @@ describe('a line', () => {
         .replaceAll(/^```.*?^```$/gms, '')
         .replaceAll(/^\[[^\]]+\]: \S+$/gm, '')
         .replaceAll(/^## `.+`$/gm, '')
-        .replaceAll(/^ *<.*>$/gm, '')
+        .replaceAll(/^ *<.*>$|^!\[.*\]\(.*\)$/gm, '')
       expect(prose.split('\n').filter((line) => line.length > 140)).toEqual([])
     },
   )

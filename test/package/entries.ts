@@ -80,7 +80,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
     gives:
-      '[plugins](plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`; [your own](writing-a-plugin.md)',
+      '[plugins](plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`',
     loads: ['valibot'],
     limit: 64.2,
     parts: {

@@ -61,7 +61,7 @@ export async function removePlugin(name: string): Promise<Copy> {
     await tsx(folder, 'test/docs/write-derived.ts')
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
-    await removeNames(join(folder, 'docs/threat-model.md'), `test/plugins/${name}/[^\`]+`, 'test/')
+    await removeNames(join(folder, 'docs/security.md'), `test/plugins/${name}/[^\`]+`, 'test/')
     await removeNames(join(folder, 'docs/map.md'), `src/plugins/${name}/[^\`]+`, 'src/')
     const others = await loggedIn(join(folder, 'src'))
     const gone = logged.filter((event) => !others.includes(event))
