@@ -4,28 +4,22 @@ import { documented } from '../support/documented.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
 import { HANG_MS } from '../support/unhurried.ts'
 
-const PAGE = 'docs/console-hosts.md'
+const PAGE = 'docs/hosts.md'
 const STAFF = "{ name: 'ada', isOperator: true }"
 
-/** Each example by a text in it, with the login that replaces its marked line. */
+/** Each host of a section `Console in <host>`, with the login that replaces its marked line. */
 const HOSTS = [
-  ['Express', 'toExpress(', `app.post('/login', (req, res) => { req.session.staff = ${STAFF}; res.end() })`],
+  ['Express', `app.post('/login', (req, res) => { req.session.staff = ${STAFF}; res.end() })`],
   [
     'Koa',
-    'toKoa(',
     `app.use((ctx, next) => { if (ctx.path !== '/login') return next(); ctx.session.staff = ${STAFF}; ctx.body = '' })`,
   ],
   [
     'Hono',
-    "from 'hono'",
     `import { setSignedCookie } from 'hono/cookie'
     app.post('/login', async (c) => { await setSignedCookie(c, 'staff', 'ada', secret); return c.text('') })`,
   ],
-  [
-    'Fastify',
-    "from 'fastify'",
-    `app.post('/login', async (request) => { request.session.staff = ${STAFF}; return '' })`,
-  ],
+  ['Fastify', `app.post('/login', async (request) => { request.session.staff = ${STAFF}; return '' })`],
 ] as const
 
 let project: RecipeProject
@@ -34,13 +28,13 @@ const env = { APP_SECRET: secret, SESSION_SECRET: 's'.repeat(32) }
 
 beforeAll(async () => {
   project = await recipeProject()
-  await project.write('sallyport.js', documented('docs/hosts/README.md', '// sallyport.ts'))
+  await project.write('sallyport.js', documented(PAGE, '// sallyport.ts\n'))
 }, HANG_MS)
 afterAll(() => project.remove())
 
-describe.each(HOSTS)('the console in the documented host: %s', (name, text, login) => {
+describe.each(HOSTS)('the console in the documented host: %s', (name, login) => {
   it('Nobody sees the console before the login, and staff operate it after', async () => {
-    const code = documented(PAGE, text).replace(/^\/\/ Your login: .*$/m, login)
+    const code = documented(PAGE, 'createConsole(', `Console in ${name}`).replace(/^\/\/ Your login: .*$/m, login)
     expect(code).toContain(login)
     await project.write(`${name}.js`, code)
     const url = `http://127.0.0.1:${await portOf(project.start(`${name}.js`, env))}`

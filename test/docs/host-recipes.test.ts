@@ -8,16 +8,18 @@ import type { Program } from '../support/program.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
 import { HANG_MS, UNHURRIED_MS } from '../support/unhurried.ts'
 
+const PAGE = 'docs/hosts.md'
 const CALLERS = 50
-/** The end of a host, a second after SIGTERM: slow callers take longer. */
-const CLOSING = /setTimeout\((\(\) => .*?\.close\(\)), 1_000\)/
+/** The end of a server, a second after SIGTERM: slow callers take longer. */
+const CLOSING = 'setTimeout(close, 1_000)'
 
 let project: RecipeProject
 const { secret } = await generateAppSecret({ env: 'test' })
 
 beforeAll(async () => {
   project = await recipeProject()
-  await project.write('sallyport.js', documented('docs/hosts/README.md', '// sallyport.ts'))
+  await project.write('sallyport.js', documented(PAGE, '// sallyport.ts\n'))
+  await project.write('stop.js', patient(documented(PAGE, '// stop.ts\n')))
 }, HANG_MS)
 afterAll(() => project.remove())
 
@@ -31,33 +33,33 @@ const dispatch: Call = {
 const order: Call = { method: 'POST', path: '/orders', headers: JSON_TYPE, body: '{"id":"o1"}' }
 const home: Call = { method: 'GET', path: '/' }
 
-/** Each with a route of the host's own and its status. */
-const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
-  ['docs/hosts/express.md', order, 200],
-  ['docs/hosts/koa.md', home, 200],
-  ['docs/hosts/node.md', home, 404],
-  ['docs/hosts/fastify.md', order, 200],
-  ['docs/hosts/h3.md', order, 200],
-  ['docs/hosts/hono.md', order, 200],
-  ['docs/hosts/itty-router.md', home, 200],
+/** Each by its section, with a route of the host's own and its status. */
+const HOSTS: readonly (readonly [heading: string, own: Call, status: number])[] = [
+  ['Express', order, 200],
+  ['Koa', home, 200],
+  ['node:http', home, 404],
+  ['Fastify', order, 200],
+  ['h3', order, 200],
+  ['Hono', order, 200],
+  ['itty-router', home, 200],
 ]
 
-/**
- * Runs the code of a page, with the module that the pages share. It closes at SIGUSR2 instead of a second after SIGTERM,
- * and has ample time to stop.
- */
-async function start(page: string): Promise<Program> {
-  const file = `${page.replaceAll(/\W/g, '-')}.js`
-  const printed = documented(page, "process.once('SIGTERM'")
-  expect(printed).toMatch(CLOSING)
-  const patient = printed.replaceAll('15_000', `${UNHURRIED_MS}`)
-  await project.write(file, patient.replace(CLOSING, "process.once('SIGUSR2', $1)"))
+/** The shared module that stops a host, with ample time. It closes the server at SIGUSR2 instead of a second after SIGTERM. */
+function patient(stop: string): string {
+  expect(stop).toContain(CLOSING)
+  return stop.replaceAll('15_000', `${UNHURRIED_MS}`).replace(CLOSING, "process.once('SIGUSR2', () => close())")
+}
+
+/** Runs the code of a section, with the modules that the sections share. */
+async function start(heading: string): Promise<Program> {
+  const file = `${heading.replaceAll(/\W/g, '-')}.js`
+  await project.write(file, documented(PAGE, 'stopAtSigterm(', heading))
   return project.start(file, { APP_SECRET: secret })
 }
 
-describe.each(HOSTS)('the host of %s', (page, own, status) => {
+describe.each(HOSTS)('the host of the section %s', (heading, own, status) => {
   it('The documented host delivers, answers all callers at SIGTERM, and exits', async () => {
-    const host = await start(page)
+    const host = await start(heading)
     const port = await portOf(host)
     const callers = busyCallers(port, CALLERS, [dispatch, own])
     await callers.answered(3)

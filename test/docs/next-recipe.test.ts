@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { startNode } from '../support/program.ts'
 import { type RecipeProject, recipeProject } from '../support/recipe-project.ts'
 
-const PAGE = 'docs/hosts/nextjs.md'
+const PAGE = 'docs/hosts.md'
 const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next')
 /** Needed only here, because the dependencies lie outside the project. */
 const CONFIG = `export default {
@@ -24,16 +24,13 @@ function signedSession(key: string): Promise<string> {
 
 const { secret } = await generateAppSecret({ env: 'test' })
 
-describe('the app of docs/hosts/nextjs.md', () => {
+describe('the Next.js app of docs/hosts.md', () => {
   let project: RecipeProject
   beforeAll(async () => {
     project = await recipeProject()
-    await project.write('sallyport.js', documented(PAGE, '// sallyport.ts'))
+    await project.write('sallyport.js', documented(PAGE, '// sallyport.ts for Next.js\n'))
     await project.write('app/api/[...path]/route.js', documented(PAGE, '// app/api/[...path]/route.ts'))
-    await project.write(
-      'app/ops/[[...path]]/route.js',
-      documented('docs/console-hosts.md', '// app/ops/[[...path]]/route.ts'),
-    )
+    await project.write('app/ops/[[...path]]/route.js', documented(PAGE, '// app/ops/[[...path]]/route.ts'))
     await project.write('instrumentation.js', documented(PAGE, '// instrumentation.ts'))
     await project.write('next.config.js', CONFIG)
   }, 120_000)

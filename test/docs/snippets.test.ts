@@ -8,8 +8,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const scratch = `${root}test/docs/.snippets/`
 
-/** The module that the pages of all hosts import as `./sallyport.js`. */
-const SHARED = 'docs/hosts/README.md #1'
+/** The modules of the page about hosts that other snippets import. */
+const SHARED = new Map([
+  ['docs/hosts.md #1', 'sallyport.ts'],
+  ['docs/hosts.md #2', 'stop.ts'],
+])
 
 interface Snippet {
   readonly name: string
@@ -47,7 +50,10 @@ beforeAll(() => {
   rmSync(scratch, { recursive: true, force: true })
   mkdirSync(scratch, { recursive: true })
   for (const { file, code } of all) writeFileSync(file, code)
-  for (const { name, code } of all) if (name === SHARED) writeFileSync(`${scratch}sallyport.ts`, code)
+  for (const { name, code } of all) {
+    const shared = SHARED.get(name)
+    if (shared !== undefined) writeFileSync(`${scratch}${shared}`, code)
+  }
   const listen = Server.prototype.listen
   vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
     servers.push(this)

@@ -17,7 +17,7 @@ export const onBun: Runtime = {
     const { project, cache, secrets, names } = site
     const program = join(await fetchPackage(cache, bunPackage(), VERSION), 'bin/bun')
     const server = await startServer([program, '--no-install', 'bun.mjs'], secrets, { cwd: project })
-    const page = await visitPage('bun', `Bun ${VERSION}`, [program, '--no-install'], site)
+    const page = await visitPage('Bun', `Bun ${VERSION}`, [program, '--no-install'], site)
     const origin = `http://127.0.0.1:${server.ports.toFetch}`
     const inside = [withoutHttp, startedWorker, memoryContracts, sqliteContracts, refusedWebhook('Bun')]
     return {

@@ -19,7 +19,7 @@ export const onDeno: Runtime = {
     const run = [program, 'run', '--no-remote', '--no-lock', '--no-prompt', '--allow-env', '--allow-read=.'] as const
     const env = { DENO_DIR: join(cache, 'deno-cache'), DENO_NO_UPDATE_CHECK: '1' }
     const server = await startServer([...run, '--allow-net=127.0.0.1', 'deno.mjs'], secrets, { cwd: project, env })
-    const page = await visitPage('deno', `Deno ${VERSION}`, [...run, '--allow-net'], site, env)
+    const page = await visitPage('Deno', `Deno ${VERSION}`, [...run, '--allow-net'], site, env)
     const origin = `http://127.0.0.1:${server.ports.toFetch}`
     const inside = [withoutHttp, startedWorker, memoryContracts, sqliteContracts, refusedWebhook('Deno')]
     return {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { bundleWorker, textOf } from './bundle.ts'
 import type { CheckGroup } from './checks/check.ts'
-import { documented } from './checks/documented.ts'
+import { documentedHost } from './checks/documented.ts'
 import { memoryContracts, withoutHttp } from './checks/inside.ts'
 import { impossibleWebhook } from './checks/webhook.ts'
 import { wire } from './checks/wire.ts'
@@ -48,7 +48,7 @@ const KINDS: readonly Kind[] = [
     ...{ name: ', nodejs_compat', program: 'worker-with-node.ts', flags: ['nodejs_compat'], node: 'left' },
     groups: [...wire, withoutHttp, memoryContracts, impossibleWebhook('workerd')],
   },
-  { name: ', as documented', flags: [], node: 'stripped', groups: [documented] },
+  { name: ', as documented', flags: [], node: 'stripped', groups: [documentedHost] },
 ]
 
 /** A plain worker, and one with `nodejs_compat`. */
@@ -96,7 +96,7 @@ function discard(...streams: readonly Readable[]): void {
 async function programOf({ program, node }: Kind, { project }: Site): Promise<string> {
   const source =
     program === undefined
-      ? { text: await moduleOnPage('workers'), folder: project }
+      ? { text: moduleOnPage('Workers'), folder: project }
       : { file: join(project, 'hosts', program) }
   return textOf(
     await bundleWorker(source, node === 'left' ? { leaves: ['node:*'] } : { strips: join(project, 'empty.js') }),

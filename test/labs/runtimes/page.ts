@@ -1,29 +1,30 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { documented } from '../../support/documented.ts'
 import { freePort } from '../../support/free-port.ts'
 import { until } from '../chaos/until.ts'
-import { documented } from './checks/documented.ts'
+import { documentedHost } from './checks/documented.ts'
 import { type Command, start } from './program.ts'
 import type { Site, Visit } from './runtime.ts'
 
-/** The module on the page of a runtime. */
-export async function moduleOnPage(page: string): Promise<string> {
-  const text = await readFile(new URL(`../../../docs/runtimes/${page}.md`, import.meta.url), 'utf8')
-  const [, code] = /^```js\n(.*?)^```$/ms.exec(text) ?? []
-  if (code === undefined) throw new Error(`docs/runtimes/${page}.md has no module`)
-  return code
+const PAGE = 'docs/hosts.md'
+
+/** The module in the section of a runtime. */
+export function moduleOnPage(runtime: string): string {
+  return documented(PAGE, 'toFetch', runtime)
 }
 
-/** Runs the module in its runtime, on a free port. The file name is the last argument of the command. */
+/** Runs the module in its runtime, on a free port, with the module that hosts share. The file name is the last argument of the command. */
 export async function visitPage(
-  page: string,
+  runtime: string,
   name: string,
   command: Command,
   { project, secrets }: Site,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Visit & { close(): Promise<void> }> {
-  const file = `${page}-page.mjs`
-  await writeFile(join(project, file), await moduleOnPage(page))
+  const file = `${runtime}-page.mjs`
+  await writeFile(join(project, file), moduleOnPage(runtime))
+  await writeFile(join(project, 'sallyport.ts'), documented(PAGE, '// sallyport.ts\n'))
   const port = await freePort()
   const program = start([...command, file], secrets, { cwd: project, env: { ...env, PORT: `${port}` } })
   const origin = `http://127.0.0.1:${port}`
@@ -35,7 +36,7 @@ export async function visitPage(
   await until(`${name} to listen: ${program.errors()}`, answers, 20_000)
   return {
     target: { name: `${name}, as documented`, origin, secrets, waitsUntil: false },
-    groups: [documented],
+    groups: [documentedHost],
     close: program.close,
   }
 }

@@ -78,10 +78,10 @@ function files(dir: string): Record<string, string> {
   }
 }
 
-/** A file as printed in `docs/hosts/nextjs.md`. */
+/** A file as printed in `docs/hosts.md`. */
 function documented(path: string): string {
-  const page = readFileSync(join(root, 'docs/hosts/nextjs.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/hosts.md'), 'utf8')
   const [, text] = page.split(`\n// ${path}\n`)
-  if (text === undefined) throw new Error(`docs/hosts/nextjs.md does not show ${path}`)
+  if (text === undefined) throw new Error(`docs/hosts.md does not show ${path}`)
   return text.slice(0, text.indexOf('\n```'))
 }

@@ -3,7 +3,7 @@ import { DISPATCH, post } from '../target.ts'
 import type { CheckGroup } from './check.ts'
 
 /** The host on the page of a runtime. */
-export const documented: CheckGroup = {
+export const documentedHost: CheckGroup = {
   name: 'page',
   checks: [
     {
