@@ -12,7 +12,7 @@ export interface Entry {
   readonly limit: number
   /** Size budgets of some of its exports: `{ createClient }`. */
   readonly parts?: Readonly<Record<string, number>>
-  /** A row of the table in `docs/feedback.md`; `docs/feedback/<name>.md` is its page. */
+  /** A row of the table in `docs/feedback.md`, which has a section of the same provider. */
   readonly feedback?: FeedbackRow
 }
 

@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { builtAs, ENTRIES, type Entry } from './entries.ts'
+import { builtAs, ENTRIES, type FeedbackRow } from './entries.ts'
 import { PLUGIN_FILES } from './plugin-files.ts'
 import { publicNamesText } from './public-names.ts'
 
@@ -21,7 +21,6 @@ export const ENTRY_FILES: Readonly<Record<string, (text: string) => string>> = {
   'docs/README.md': (text) => withTable(text, '| import | gives |', importRows()),
   'docs/feedback.md': (text) =>
     withTable(text, '| provider | entry | proof | covers the body | delivery id in |', feedbackRows()),
-  'docs/site/how-it-works.md': (text) => withLines(text, /^ {2}.+: \.\.\/feedback\/.+\.md$/, feedbackPages()),
   'test/package/public-names.txt': publicNamesText,
 }
 
@@ -70,20 +69,13 @@ function importRows(): readonly string[] {
 }
 
 function feedbackRows(): readonly string[] {
-  return ofFeedback(([name, { provider, proof, coversBody, deliveryIdIn }]) => {
-    const link = `[${provider}](${name.replace('sallyport/', '')}.md)`
-    return `| ${link} | \`${name}\` | ${proof} | ${coversBody ? 'yes' : 'no'} | ${deliveryIdIn} |`
-  })
+  return ALL.flatMap(([name, { feedback }]) => (feedback ? [feedbackRow(name, feedback)] : []))
 }
 
-function feedbackPages(): readonly string[] {
-  return ofFeedback(([name, { provider }]) => `  ${provider}: ../${name.replace('sallyport/', '')}.md`)
-}
-
-function ofFeedback(
-  lineOf: (row: readonly [name: string, NonNullable<Entry['feedback']>]) => string,
-): readonly string[] {
-  return ALL.flatMap(([name, { feedback }]) => (feedback ? [lineOf([name, feedback])] : []))
+/** The provider links to its section of the same page. */
+function feedbackRow(name: string, { provider, proof, coversBody, deliveryIdIn }: FeedbackRow): string {
+  const link = `[${provider}](#${provider.toLowerCase().replaceAll(' ', '-')})`
+  return `| ${link} | \`${name}\` | ${proof} | ${coversBody ? 'yes' : 'no'} | ${deliveryIdIn} |`
 }
 
 /** Replaces a member of an object in a text of JSON. */
@@ -114,13 +106,4 @@ function withTable(text: string, header: string, rows: readonly string[]): strin
   if (before === undefined || after === undefined) throw new Error(`there is no table ${header}`)
   const [rule = '', ...others] = after.split('\n')
   return [before, header, rule, ...rows, ...others.slice(others.indexOf(''))].join('\n')
-}
-
-/** Replaces the lines that match, which are beside each other. */
-function withLines(text: string, matching: RegExp, lines: readonly string[]): string {
-  const all = text.split('\n')
-  const start = all.findIndex((line) => matching.test(line))
-  if (start === -1) throw new Error(`no line matches ${matching}`)
-  const count = all.filter((line) => matching.test(line)).length
-  return all.toSpliced(start, count, ...lines).join('\n')
 }
