@@ -1,5 +1,5 @@
 /**
- * `npm run chaos` runs every scenario in full, and rewrites the figures in `docs/reliability.md`. `npm run chaos --
+ * `npm run chaos` runs every scenario in full, and rewrites the figures in `docs/figures.md`. `npm run chaos --
  * --seeds 3` repeats random scenarios with 3 seeds; `npm run chaos -- crashes` runs one, and writes nothing. `npm run
  * chaos -- --peers` compares other queues instead.
  */

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import { missed, type Verdict } from './trial.ts'
 
-const FILE = new URL('../../../docs/reliability.md', import.meta.url)
+const FILE = new URL('../../../docs/figures.md', import.meta.url)
+const LONGEST_LINE = 140
 const FIGURES: Marks = ['<!-- figures: written by npm run chaos -->', '<!-- end of figures -->']
 
 /** Unique lines around a part of the file that a program writes. */
@@ -29,7 +30,24 @@ export async function writeBetween([begin, end]: Marks, lines: string): Promise<
   const [before, rest] = text.split(begin)
   const after = rest?.split(end)[1]
   if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
-  await writeFile(FILE, `${before}${begin}\n\n${lines}\n\n${end}${after}`)
+  await writeFile(FILE, `${before}${begin}\n\n${wrapped(lines)}\n\n${end}${after}`)
+}
+
+/** Breaks long lines of prose between words, not within code. Rows of tables stay. */
+function wrapped(text: string): string {
+  return text.split('\n').flatMap(wrappedLine).join('\n')
+}
+
+function wrappedLine(line: string): readonly string[] {
+  if (line.length <= LONGEST_LINE || line.startsWith('|')) return [line]
+  const indent = line.startsWith('- ') ? '  ' : ''
+  const lines: string[] = []
+  for (const word of line.match(/(?:`[^`]*`|[^\s`])+/g) ?? []) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < LONGEST_LINE) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(last === undefined ? word : indent + word)
+  }
+  return lines
 }
 
 /** When, how and where figures were measured, and with which programs. */
@@ -43,12 +61,17 @@ export function measured({ command, versions, took }: Omit<Circumstances, 'absen
 }
 
 function figures(verdicts: readonly Verdict[], circumstances: Circumstances): string {
+  const groups = [...grouped(verdicts).values()]
   return [
     ...measured(circumstances),
     '',
-    '| scenario, seeds | faults | lost/accepted | twice/limit | seconds/limit |',
-    '| --- | --- | ---: | ---: | --- |',
-    ...[...grouped(verdicts).values()].map(row),
+    '| scenario, seeds | lost/accepted | twice/limit | seconds/limit |',
+    '| --- | ---: | ---: | --- |',
+    ...groups.map(row),
+    '',
+    '| scenario | faults |',
+    '| --- | --- |',
+    ...groups.flatMap(([first]) => (first ? [`| ${first.scenario}, ${first.database} | ${first.faults} |`] : [])),
     ...circumstances.absent.map((reason) => `\nSkipped: ${reason}.`),
     ...problems(verdicts),
   ].join('\n')
@@ -68,7 +91,7 @@ function row(verdicts: readonly Verdict[]): string {
   const name = [first.scenario, first.database, ...seeds].join(', ')
   const lost = `${sum(all((one) => one.lost))}/${sum(all((one) => one.accepted))}`
   const twice = `${spread(all((one) => one.duplicates))}/${Math.max(...all((one) => one.allowed))}`
-  return `| ${[name, first.faults, lost, twice, times.join('; ')].join(' | ')} |`
+  return `| ${[name, lost, twice, times.join('; ')].join(' | ')} |`
 }
 
 /** Minimum, median and maximum. */
