@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { basename, posix, resolve } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import type { Options } from 'tsup'
 import ts from 'typescript'
+import { packageDocs } from './docs/site/portable.ts'
 import { builtAs, ENTRIES, PEER_ENTRIES, type PeerEntry } from './test/package/entries.ts'
 
 /** One bundle per entry of the package, and the command line. */
@@ -186,6 +187,20 @@ const consoleAssets: Plugin = {
   },
 }
 
+/** Writes the guides as Markdown beside the build: people and coding agents read them where they work. */
+const docs: Plugin = {
+  name: 'docs',
+  setup({ initialOptions: { outdir = 'dist' }, onEnd }) {
+    onEnd(async () => {
+      for (const [name, text] of packageDocs()) {
+        const path = join(outdir, 'docs', name)
+        await mkdir(dirname(path), { recursive: true })
+        await writeFile(path, text)
+      }
+    })
+  },
+}
+
 const config: Options = {
   entry: bundles,
   format: 'esm',
@@ -195,7 +210,7 @@ const config: Options = {
   removeNodeProtocol: false,
   splitting: true,
   clean: true,
-  esbuildPlugins: [peersForNode, droppableConstants, consoleAssets],
+  esbuildPlugins: [peersForNode, droppableConstants, consoleAssets, docs],
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
 }
 

@@ -163,6 +163,8 @@ export class SallyportError extends Error {
   /** The code of the fault; for a refused dispatch, that of its {@link Problem}. */
   readonly code: FaultCode | ProblemCode
   readonly problems: readonly ConfigProblem[]
+  /** The section about the code in the documentation within the package: `sallyport/dist/docs/errors.md#config_invalid`. */
+  readonly docs: string
   /** Status that the endpoint would answer. Absent unless a dispatch was refused. */
   declare readonly status?: number
   /** All faults of the event. Absent unless a dispatch was refused because of them. */
@@ -177,6 +179,7 @@ export class SallyportError extends Error {
     super([summary, ...problems.map((problem) => `  - ${describe(problem)}`)].join('\n'), options)
     this.code = code
     this.problems = problems
+    this.docs = `sallyport/dist/docs/errors.md#${code}`
     if (status !== undefined) this.status = status
     if (errors !== undefined) this.errors = errors
     Object.defineProperty(this, MARK, { value: true })

@@ -1,0 +1,30 @@
+/** Words that readers search for and a page does not use, or not in a heading, by the path of the page. */
+export const SEARCH_WORDS: Readonly<Record<string, string>> = {
+  'docs/delivery.md':
+    'timezone time zone retry retries backoff schedule expire deduplicate idempotency skipped why not sent delay digest',
+  'docs/operating.md':
+    'outbox transaction graceful stop shutdown sigterm postgres mysql sqlite redis multi-tenant worker cron',
+  'docs/monitoring.md': 'health check healthz readiness logger pino logging alert sentry',
+  'docs/alerts.md': 'budget cap limit spend cost alarm run.failed',
+  'docs/approvals.md': 'approval approve human in the loop confirm permission question',
+  'docs/consent.md': 'unsubscribe suppression bounce opt out preferences gdpr',
+  'docs/feedback.md': 'sendgrid ses mailgun postmark resend twilio bounce complaint webhook of provider',
+  'docs/hosts.md': 'express koa hono fastify next nextjs nestjs bun deno workers mount',
+  'docs/session-tokens.md': 'token grant secret rotate rotation jwt sub-agent delegation',
+  'docs/storage-sql.md': 'migrate migration schema table pgbouncer',
+  'docs/upgrading.md': 'upgrade version migrate deploy',
+  'docs/erasure.md': 'gdpr delete user personal data export erase',
+  'docs/metrics.md': 'prometheus grafana statistics stats dashboard',
+  'docs/testing.md': 'unit test vitest jest fake clock mock',
+  'docs/runs.md': 'session token usage cost record agent',
+  'docs/client.md': 'fetch sdk call recorder',
+  'docs/options.md': 'options configuration settings createSallyport defineEvents',
+  'docs/writing-a-store.md': 'redis mongodb dynamodb custom store adapter',
+  'docs/channels/README.md': 'channel provider push configure',
+  'docs/channels/email.md': 'smtp nodemailer attachment pdf mail mails from reply-to dkim',
+  'docs/channels/webhook.md': 'verify signature standard webhooks receiver secret',
+  'docs/channels/sms.md': 'sms twilio text message status callback',
+  'docs/channels/failover.md': 'second provider fallback provider outage',
+  'docs/channels/chat.md': 'slack discord teams telegram chat',
+  'docs/skill.md': 'agent coding claude cursor copilot llms.txt',
+}
