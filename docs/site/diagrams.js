@@ -34,6 +34,24 @@ function bodyShown() {
   })
 }
 
+// A theme that the reader chose holds for pictures, too.
+const sources = [...document.querySelectorAll('picture source')].map((source) => ({ source, media: source.media }))
+
+function choosePictures() {
+  const { theme } = document.documentElement.dataset
+  for (const { source, media } of sources) {
+    const scheme = /(?: and )?\(prefers-color-scheme: dark\)/
+    const isForDark = scheme.test(media)
+    const always = media.replace(scheme, '') || 'all'
+    source.media = !isForDark || theme === 'os' ? media : theme === 'dark' ? always : 'not all'
+  }
+}
+
+if (sources.length > 0) {
+  new MutationObserver(choosePictures).observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  choosePictures()
+}
+
 if (diagrams.length > 0) {
   const script = document.createElement('script')
   script.src = new URL('assets/mermaid.js', new URL(document.documentElement.dataset.base, location.href)).href

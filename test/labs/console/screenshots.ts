@@ -211,10 +211,12 @@ async function takePictures(url: string): Promise<void> {
   await take('overview-narrow', '', narrow)
   await take('dispatches', 'dispatches')
   const [retried, skipped] = await dispatchIds()
-  await take('dispatch', `dispatches/${retried}`, {}, async (page) => {
+  const showContent = async (page: Page): Promise<void> => {
     await page.getByRole('button', { name: 'Show content' }).click()
     await page.frameLocator('iframe').getByText('on its way').waitFor()
-  })
+  }
+  await take('dispatch', `dispatches/${retried}`, {}, showContent)
+  await take('dispatch-dark', `dispatches/${retried}`, dark, showContent)
   await take('condition', `dispatches/${skipped}`, { viewport: { width: 1_200, height: 940 } })
   await take('events', 'events')
   await take('event', 'events/order.shipped', {}, async (page) => {
