@@ -29,7 +29,7 @@ const { slack, discord, teams, telegram } = await recipes()
 
 /** Runs the code of the page as printed: without its types it imports nothing. */
 async function recipes(): Promise<Recipes> {
-  const { outputText } = ts.transpileModule(documented('docs/chat-channels.md', 'export const slack'), {
+  const { outputText } = ts.transpileModule(documented('docs/channels/chat.md', 'export const slack'), {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   })
   return import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(outputText)}`)
@@ -117,7 +117,7 @@ function send(channel: Channel, to: string, text: string): Promise<SendOutcome> 
   return channel.send({ to, content: { text }, eventType: 'order.shipped', ...ids, createdAt: 0 }, context)
 }
 
-describe.each(RECIPES)('the $name recipe of docs/chat-channels.md', (recipe) => {
+describe.each(RECIPES)('the $name recipe of docs/channels/chat.md', (recipe) => {
   const { name, provider, address, channelAt } = recipe
 
   // None of these APIs takes an idempotency key.
