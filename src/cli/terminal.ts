@@ -12,7 +12,7 @@ export interface Terminal {
 /** Exit codes of every command. */
 export const EXIT = {
   done: 0,
-  /** The store or the host failed. */
+  /** The store, the host or a write failed. */
   failed: 1,
   /** The command line is wrong; nothing was done. */
   usage: 2,

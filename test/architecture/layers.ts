@@ -265,6 +265,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/cli/arguments.ts': ['node:util'],
       // The host's own module, which the user names.
       'src/cli/host-module.ts': ['node:fs', 'node:path', 'node:url', 'pathToFileURL(file).href'],
+      'src/cli/init/': ['node:fs', 'node:path'],
       'src/cli/main.ts': ['node:process'],
     },
   },

@@ -347,7 +347,7 @@ describe('wrong command lines', () => {
 
   it('help lists the commands, and the options of one', async () => {
     expect((await ran([])).out).toMatch(/secret[\s\S]+erase[\s\S]+Exit codes/)
-    for (const name of ['secret', 'token', 'migrate', 'status', 'list', 'retry', 'prune', 'erase', 'doctor'])
+    for (const name of ['init', 'secret', 'token', 'migrate', 'status', 'list', 'retry', 'prune', 'erase', 'doctor'])
       expect((await ran(['help', name])).out).toContain(`usage: npx sallyport ${name}`)
     expect((await ran(['list', '--help'])).code).toBe(0)
   })

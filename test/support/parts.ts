@@ -37,6 +37,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'a browser': allTestFiles().filter(opensBrowser),
   'the built package': [
     'test/adapters/hosts/next.test.ts',
+    'test/cli/init-hosts.test.ts',
     'test/docs/console-hosts.test.ts',
     'test/docs/host-recipes.test.ts',
     'test/docs/next-recipe.test.ts',
