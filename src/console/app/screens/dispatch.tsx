@@ -156,7 +156,7 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
       <Time key="began" at={startedAt} />,
       <Badge key="outcome">{word}</Badge>,
       code !== undefined && <code>{status === undefined ? textOf(code) : `${textOf(code)} ${textOf(status)}`}</code>,
-      <span key="meaning">
+      <span key="meaning" class="meaning">
         <Explained of={explainOutcome(outcome, code, status)} /> <Providers of={of} /> <OmittedCopies of={of} />
       </span>,
     ],
