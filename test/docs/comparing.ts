@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
 import { expect } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { failover } from '../../src/channels/failover.ts'
@@ -8,8 +10,10 @@ import { MESSAGE_RETRIES } from '../../src/core/delivery/retry-schedule.ts'
 import { createSallyport, defineEvents, type EventCatalog, type Sallyport } from '../../src/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import { quietHours } from '../../src/policies/index.ts'
+import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
 import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
 import { entries, ROOT } from '../support/entries.ts'
 
 export const page: string = readFileSync(new URL('docs/comparison.md', ROOT), 'utf8')
@@ -27,9 +31,24 @@ export const IN_TABLES: Readonly<Record<string, Proof>> = {
     await sallyport.dispatch(EVENT)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
   },
+  'keeps data in: your database': () => expect([...entries().keys()]).toContain('sallyport/storage/sql'),
   'push, chat: write a channel': () =>
     expect(publicNames()).not.toMatch(/\b(?:push|fcm|apns|chat|slack|teams|discord|telegram|whatsapp)\b/i),
   'inbox: no': () => expect(publicNames()).not.toMatch(/inbox/i),
+  'workflow editor: no': () => expect(publicNames()).not.toMatch(/editor|workflow/i),
+  'many recipients: one a call': async () => {
+    const answer = await host().post('outbound/dispatch', { ...EVENT, recipient: ['u1', 'u2'] })
+    expect(answer.status).toBe(422)
+    expect(publicNames()).not.toMatch(/topic|audience|broadcast/i)
+  },
+  'digest: by key': async () => {
+    const { sallyport, clock, calls } = host()
+    for (const post of ['P-1', 'P-2', 'P-1'])
+      await sallyport.dispatch({ eventType: 'comment.added', recipient: 'u1', eventData: { post } })
+    await clock.advance(10 * MINUTE_MS)
+    await sallyport.worker.runDue()
+    expect(calls).toHaveLength(2)
+  },
   'failed send: 8 retries, 30 min': async () => {
     const { sallyport, clock, calls } = host({ outcome: 'retry', code: 'busy' })
     await sallyport.dispatch(EVENT)
@@ -65,8 +84,37 @@ export const IN_TABLES: Readonly<Record<string, Proof>> = {
     } as never)
     expect(verdict).toEqual({ verdict: 'defer', until: START + HOUR_MS, for: 'quiet_hours' })
   },
+  'your transaction: commits with it': async () => {
+    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
+    const store = sqlStore({ db, dialect: 'sqlite' })
+    await store.migrate()
+    const { sallyport } = host({ outcome: 'sent' }, { store })
+    const inTransaction = (ending: () => void): Promise<void> =>
+      db.transaction().execute(async (trx) => {
+        await sallyport.dispatchOrThrow(EVENT, { store: store.within(trx) })
+        ending()
+      })
+    await expect(inTransaction(() => expect.fail('the host rolls back'))).rejects.toThrow('the host rolls back')
+    expect((await sallyport.dispatches.list()).items).toEqual([])
+    await inTransaction(() => {})
+    expect((await sallyport.dispatches.list()).items).toHaveLength(1)
+    await db.destroy()
+  },
   'is: a library': () => expect(createSallyport).toBeTypeOf('function'),
   'unit: a run': async () => expect(await (await host().post('agents/session/run', RUN)).json()).toHaveProperty('run'),
+  'prompts, outputs: no': async () => {
+    const { post, sallyport } = host()
+    await post('agents/session/run', { ...RUN, run: { ...RUN.run, prompt: 'Hi', output: 'Hello' } })
+    expect(JSON.stringify(await sallyport.runs.list())).not.toMatch(/Hi|Hello/)
+  },
+  'evaluations, scores: no': () => expect(publicNames()).not.toMatch(/evaluation|score/i),
+  'people annotate: no': () => expect(publicNames()).not.toMatch(/annotat/i),
+  'end before start: one record': async () => {
+    const { post, sallyport } = host()
+    await post('agents/session/run', { ...RUN, run: { ...RUN.run, seq: 2 } })
+    await post('agents/session/run', { sessionId: 's1', run: { runId: 'r1', seq: 1, status: 'running' } })
+    expect((await sallyport.runs.list()).items).toMatchObject([{ runId: 'r1', status: 'completed' }])
+  },
   'sent twice: same record': async () => {
     const { post, sallyport } = host()
     const statuses = [await post('agents/session/run', RUN), await post('agents/session/run', RUN)].map((a) => a.status)
@@ -76,20 +124,26 @@ export const IN_TABLES: Readonly<Record<string, Proof>> = {
   'prices: [published lists](prices.md), or yours': () => {
     for (const list of [genaiPrices, modelsDevPrices, litellmPrices, priceBook]) expect(list).toBeTypeOf('function')
   },
+  'OpenTelemetry in: no': async () => {
+    expect((await host().post('v1/traces', { resourceSpans: [] })).status).toBe(404)
+    expect(publicNames()).not.toMatch(/otlp|spanProcessor/i)
+  },
   'needs: your database': () => expect([...entries().keys()]).toContain('sallyport/storage/sql'),
 }
 
-/** `row: cell` of the first column of tables that compare Sallyport with others. */
-export function cells(): readonly string[] {
+/** Rows of the tables that compare Sallyport with others: the feature, Sallyport, the others. */
+export function rows(): readonly (readonly string[])[] {
   const tables = page.split('\n\n').filter((block) => block.startsWith('| | Sallyport |'))
-  const rows = tables.flatMap((table) => table.split('\n').slice(2))
-  return rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, 3)
-      .map((text) => text.trim())
-      .join(': '),
-  )
+  const lines = tables.flatMap((table) => table.trim().split('\n').slice(2))
+  return lines.map((line) => {
+    const texts = line.split('|').slice(1, -1)
+    return texts.map((text) => text.trim())
+  })
+}
+
+/** `row: cell` of the column of Sallyport. */
+export function cells(): readonly string[] {
+  return rows().map(([feature, own]) => `${feature}: ${own}`)
 }
 
 export function publicNames(): string {
@@ -104,6 +158,10 @@ export const RUN = {
 
 const events: EventCatalog<Record<string, unknown>> = defineEvents({
   'order.shipped': { channels: { log: { text: () => 'Shipped' } } },
+  'comment.added': {
+    digest: { windowMs: 10 * MINUTE_MS, key: ({ data }) => String(Object(data).post) },
+    channels: { log: { text: () => 'Comments' } },
+  },
 })
 
 /** A host that the page speaks of. */
@@ -119,7 +177,7 @@ export interface ComparedHost<Plugins extends readonly Plugin[]> {
 /** A host whose only channel answers the same to every send. */
 export function host<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
   outcome: { outcome: 'sent' } | { outcome: 'retry'; code: string } = { outcome: 'sent' },
-  options: { readonly plugins?: Plugins } = {},
+  options: { readonly plugins?: Plugins; readonly store?: SallyportStore } = {},
 ): ComparedHost<Plugins> {
   const clock = fakeClock(START)
   const calls: number[] = []

@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest'
+import { cells } from '../../docs/comparing.ts'
+import { CONSENT_CLAIMS } from './claims.ts'
+
+it.each(Object.entries(CONSENT_CLAIMS))('The table of the comparison is right: %s', async (claim, proof) => {
+  expect(cells()).toContain(claim)
+  await proof()
+})
