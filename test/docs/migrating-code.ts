@@ -1,0 +1,43 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ROOT } from '../support/entries.ts'
+
+const FOLDER = 'docs/migrating/'
+
+/** Git ignores it. */
+export const SCRATCH: string = fileURLToPath(new URL('test/docs/.snippets-migrating/', ROOT))
+
+/** The pages about one system each. */
+export const PAGES: readonly string[] = readdirSync(new URL(FOLDER, ROOT)).filter(
+  (name) => name.endsWith('.md') && name !== 'README.md',
+)
+
+export function readPage(name: string): string {
+  return readFileSync(new URL(FOLDER + name, ROOT), 'utf8')
+}
+
+/** The code of a page below one of its headings. */
+export function codeBelow(name: string, heading: string): readonly string[] {
+  const [, below = ''] = readPage(name).split(`\n## ${heading}\n`)
+  const [part = ''] = below.split('\n## ')
+  return [...part.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
+}
+
+let files = 0
+
+/** Writes a module to a file of its own and returns the path. */
+export function writeModule(code: string, extension: 'js' | 'ts'): string {
+  mkdirSync(SCRATCH, { recursive: true })
+  const file = `${SCRATCH}${++files}.${extension}`
+  writeFileSync(file, code)
+  return file
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the exports of a page's module are what its test says.
+export async function runModule(code: string, extension: 'js' | 'ts'): Promise<any> {
+  return import(writeModule(code, extension))
+}
+
+export function removeModules(): void {
+  rmSync(SCRATCH, { recursive: true, force: true })
+}
