@@ -1,10 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CHAPTERS, readChapter } from '../../docs/site/portable.ts'
+import { SEARCH_WORDS } from '../../docs/site/search-words.ts'
 import { serviceOrSkip } from '../queues/services.ts'
+import { ROOT } from '../support/entries.ts'
 import { HANG_MS } from '../support/unhurried.ts'
 import { inBrowser } from './browser.ts'
 import { buildSite, type Site, searchOf, sidebarOf } from './built-site.ts'
+import { QUESTIONS } from './questions.ts'
 
 let built: Site
 let site = ''
@@ -20,6 +24,27 @@ const read = (path: string): string => readFileSync(join(site, path), 'utf8')
 const pages = (): readonly string[] =>
   readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'))
 
+/** Pages of the site to which the content of a page links, without the sidebar. */
+function linksOf(page: string): readonly string[] {
+  const [, content = ''] = read(page).split('<div class="col-content">')
+  const [own = ''] = content.split('<div class="col-sidebar">')
+  return [...own.matchAll(/href="([^":#]+\.html)/g)].map(([, link = '']) => posix.join(posix.dirname(page), link))
+}
+
+function headingsOf(page: string): readonly string[] {
+  return [...read(page).matchAll(/<h[1-4][^>]*>(.*?)<\/h[1-4]>/gs)].map(([, html = '']) =>
+    html.replaceAll(/<[^>]+>/g, ''),
+  )
+}
+
+function markdownOf(page: string): string {
+  return page.replace(/html$/, 'md')
+}
+
+function proseOf(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`(?!\])/g, '')
+}
+
 describe('the built site', () => {
   it('The built site begins with the landing page and its picture, in both themes and for narrow screens', () => {
     const pictures = [...read('index.html').matchAll(/(?:src|srcset)="(media\/flows-[\w-]+\.svg)"/g)]
@@ -28,31 +53,58 @@ describe('the built site', () => {
     expect(new Set(paths.map(read)).size).toBe(4)
   })
 
-  it('The sidebar has one entry for all decisions, and the list links to a page for each', () => {
-    const decisions = sidebarOf(site)
-      .flatMap(({ children = [] }) => children)
-      .filter(({ text }) => text === 'Decisions')
-    expect(decisions).toHaveLength(1)
-    expect(decisions[0]?.children).toBeUndefined()
-    const built = readdirSync(join(site, 'Decisions')).filter((name) => name !== 'Decisions.html')
+  it('The sidebar begins with the chapters, and has one entry for all decisions', () => {
+    const sidebar = sidebarOf(site)
+    expect(sidebar.map(({ text }) => text).slice(0, CHAPTERS.length)).toEqual(
+      CHAPTERS.map((name) => readChapter(name).title),
+    )
+    expect(sidebar.find(({ text }) => text === 'Decisions')?.children).toBeUndefined()
+    const built = readdirSync(join(site, 'decisions')).filter((name) => /^\d.*\.html$/.test(name))
     expect(built.length).toBeGreaterThan(0)
-    const list = decodeURIComponent(read('Decisions/Decisions.html'))
+    const list = decodeURIComponent(read('decisions/index.html'))
     expect(built.filter((name) => !list.includes(`href="${name}"`))).toEqual([])
   })
 
-  it.each([
-    ['slack', 'How_it_works/Chat_channels.html'],
-    ['unit test', 'How_it_works/Testing.html'],
-  ])('The search finds for "%s" first %s', (words, page) => {
-    expect(searchOf(site)(words)[0]?.url).toBe(page)
+  it.each(QUESTIONS)(
+    'The search for "$search" finds first the page that answers: $asks',
+    ({ search, page, heading }) => {
+      expect(searchOf(site)(search)[0]?.url).toBe(`${page}.html`)
+      expect(headingsOf(`${page}.html`).some((text) => text.includes(heading))).toBe(true)
+    },
+  )
+
+  it.each(QUESTIONS)('Two clicks from the first page lead to the page that answers: $asks', ({ page }) => {
+    const first = linksOf('index.html')
+    const second = first.flatMap((path) => linksOf(path))
+    expect([...first, ...second]).toContain(`${page}.html`)
   })
 
-  it.each([
-    ['retry', 'How_it_works/Delivery.html'],
-    ['multi-tenant', 'Running_it/Operating.html'],
-  ])('The search for "%s" also finds %s, which contains the words', (words, page) => {
-    expect(searchOf(site)(words).map(({ url }) => url)).toContain(page)
-    expect(read(page)).toMatch(new RegExp(words, 'i'))
+  it('Words for the search are of pages that exist', () => {
+    expect(Object.keys(SEARCH_WORDS).filter((path) => !existsSync(new URL(path, ROOT)))).toEqual([])
+  })
+
+  it('Every page has its Markdown beside it, whose links lead to other Markdown', () => {
+    const guides = pages().filter((page) => !/^(?:api\/|index|modules|hierarchy)/.test(page))
+    expect(guides.length).toBeGreaterThan(40)
+    expect(guides.filter((page) => !existsSync(join(site, markdownOf(page))))).toEqual([])
+    const broken = guides.flatMap((page) => {
+      const targets = [...proseOf(read(markdownOf(page))).matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g)].map(
+        ([, link = '']) => link,
+      )
+      return targets.filter((link) => !existsSync(join(site, dirname(page), link))).map((link) => `${page}: ${link}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  it('llms.txt has a title, a summary, and every guide with a sentence about it', () => {
+    const text = read('llms.txt')
+    expect(text).toMatch(/^# Sallyport\n\n> \S.+\.\n\n/)
+    const items = [...text.matchAll(/^- \[(.+)\]\((.+\.md)\): (\S.+[.!?])$/gm)]
+    expect(items.length).toBe([...text.matchAll(/^- /gm)].length)
+    expect(items.filter(([, , path = '']) => !existsSync(join(site, path)))).toEqual([])
+    expect(items.map(([, , path]) => path)).toEqual(
+      expect.arrayContaining(['delivery.md', 'channels/email.md', 'skill.md']),
+    )
   })
 
   it('The built site loads nothing from another origin', () => {
@@ -78,9 +130,9 @@ withBrowser('the built site, in Chromium', () => {
     async () => {
       const diagrams = pages().filter((page) => read(page).includes('class="mermaid"'))
       expect(diagrams.length).toBeGreaterThan(0)
-      const guides = pages().filter((page) => /^(?:Start|Calling|How_it_works|Running_it)\//.test(page))
-      const reference = ['modules.html', 'sallyport.html', 'sallyport/createSallyport.html', 'sallyport/Channel.html']
-      const paths = [...new Set(['index.html', 'Decisions/Decisions.html', ...guides, ...reference, ...diagrams])]
+      const guides = pages().filter((page) => !/^(?:api|decisions)\//.test(page))
+      const reference = ['api/sallyport.html', 'api/sallyport/createSallyport.html', 'api/sallyport/Channel.html']
+      const paths = [...new Set([...guides, 'decisions/index.html', ...reference, ...diagrams])]
       const shown = (await inBrowser(
         site,
         `const shown = {}
