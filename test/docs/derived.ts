@@ -6,6 +6,7 @@ import { clientCalls } from '../support/client-calls.ts'
 import { withCodeTexts } from './error-sections.ts'
 import { optionsPage } from './options-page.ts'
 import { pathTable } from './path-table.ts'
+import { codeFile, codeOf, tutorials } from './tutorials.ts'
 
 const CLIENT_METHODS = await clientCalls()
 
@@ -16,6 +17,7 @@ export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
   'docs/openapi.json': () => `${printJson(openapiDocument())}\n`,
   'docs/options.md': optionsPage,
   'docs/read-api.md': (page) => withTable(page, pathTable(CLIENT_METHODS)),
+  ...Object.fromEntries(tutorials().map((name) => [codeFile(name), () => codeOf(name)])),
 }
 
 /** The page with other rows in the table that has the same head. */

@@ -27,10 +27,10 @@ const TS_OR_TSX = /^```(tsx?)\n(.*?)^```$/gms
 /** The AI SDK of the guides. It is installed under the names of its versions. */
 const installed = (code: string): string => code.replaceAll(" from 'ai'", " from 'ai7'")
 
-/** Every block marked `ts` in the README and the guides, and `tsx` in that of templates, each a whole module. Apps of Next.js have tests of their own. */
+/** Every block marked `ts` in the README and the guides, and `tsx` in that of templates, each a whole module. Apps of Next.js and tutorials have tests of their own. */
 function snippets(): Snippet[] {
   const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.md') && !path.startsWith('api'))
+    .filter((path) => path.endsWith('.md') && !/^(?:api|tutorials)/.test(path))
     .map((path) => `docs/${path}`)
   return ['README.md', ...guides].flatMap((page) =>
     [...readFileSync(root + page, 'utf8').matchAll(page === TEMPLATES ? TS_OR_TSX : TS)].map(

@@ -5,5 +5,6 @@ import { DERIVED } from './derived.ts'
 
 for (const [path, derived] of Object.entries(DERIVED)) {
   const file = new URL(path, ROOT)
-  await writeFile(file, derived(await readFile(file, 'utf8')))
+  // `a+` creates a new one.
+  await writeFile(file, derived(await readFile(file, { encoding: 'utf8', flag: 'a+' })))
 }

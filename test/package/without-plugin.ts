@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { codeFile, pageFile, tutorials } from '../docs/tutorials.ts'
 import { ROOT } from '../support/entries.ts'
 
 /** A copy of the package without one plugin. */
@@ -55,6 +56,8 @@ export async function removePlugin(name: string): Promise<Copy> {
       await writeFile(join(folder, DEMO), 'export {}\n')
       await writeFile(join(folder, 'test/demo.test.ts'), "import { it } from 'vitest'\n\nit.todo('There is no demo')\n")
     }
+    for (const tutorial of tutorials())
+      if (await isUsedIn(join(folder, codeFile(tutorial)), name)) await removeCode(join(folder, pageFile(tutorial)))
     // CONTRIBUTING.md names it.
     await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')
@@ -77,6 +80,11 @@ export async function removePlugin(name: string): Promise<Copy> {
 
 /** The demo may show any plugin: without one of them there is no demo. */
 const DEMO = 'docs/examples/demo.ts'
+
+/** Removes the code of a tutorial, from which `write-derived.ts` makes its file. */
+async function removeCode(page: string): Promise<void> {
+  await writeFile(page, (await readFile(page, 'utf8')).replaceAll(/^```ts\n.*?^```$/gms, ''))
+}
 
 async function isUsedIn(file: string, plugin: string): Promise<boolean> {
   const created = plugin.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

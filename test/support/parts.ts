@@ -82,7 +82,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'much of one plugin': allTestFiles().filter((file) => file.includes('/slow/')),
   'all contracts on another database': ['test/storage/documents/map.test.ts'],
   'a collected heap': ['test/storage/run-removal.test.ts'],
-  'many processes': ['test/client/process-end.test.ts', 'test/labs/chaos/chaos.test.ts'],
+  'many processes': ['test/client/process-end.test.ts', 'test/docs/tutorials.test.ts', 'test/labs/chaos/chaos.test.ts'],
 }
 
 /** Files of `rest` alone. */
