@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../support/entries.ts'
 
 const FOLDER = 'docs/migrating/'
 
-/** Git ignores it. */
-export const SCRATCH: string = fileURLToPath(new URL('test/docs/.snippets-migrating/', ROOT))
+/** Of this process alone. Git ignores it. */
+const SCRATCH = fileURLToPath(new URL(`test/docs/.snippets-${randomUUID()}/`, ROOT))
 
 /** The pages about one system each. */
 export const PAGES: readonly string[] = readdirSync(new URL(FOLDER, ROOT)).filter(
@@ -36,6 +37,12 @@ export function writeModule(code: string, extension: 'js' | 'ts'): string {
 // biome-ignore lint/suspicious/noExplicitAny: the exports of a page's module are what its test says.
 export async function runModule(code: string, extension: 'js' | 'ts'): Promise<any> {
   return import(writeModule(code, extension))
+}
+
+/** Runs the module below `After` of a page. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export async function codeAfter(page: string, at = 0): Promise<any> {
+  return runModule(codeBelow(page, 'After')[at] ?? '', 'ts')
 }
 
 export function removeModules(): void {

@@ -9,11 +9,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { refusal, smtpPeer } from '../channels/peers.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { PART } from '../support/parts.ts'
-import { codeBelow, PAGES, readPage, removeModules, runModule, writeModule } from './migrating-code.ts'
+import { codeAfter, codeBelow, PAGES, readPage, removeModules, runModule, writeModule } from './migrating-code.ts'
 
 const describeRedis = await serviceOrSkip('redis')
 const { secret } = await generateAppSecret({ env: 'test' })
-const KEY = '0'.repeat(43)
 const ORDER = { id: 'A-1', digital: false }
 
 beforeAll(() => {
@@ -21,11 +20,6 @@ beforeAll(() => {
   for (const method of ['log', 'warn', 'error'] as const) vi.spyOn(console, method).mockImplementation(() => {})
 })
 afterAll(removeModules)
-
-/** The module below `After` of a page. */
-async function codeAfter(page: string, at = 0) {
-  return runModule(codeBelow(page, 'After')[at] ?? '', 'ts')
-}
 
 /** The statuses of a dispatch's deliveries, with their reasons. */
 async function outcomesOf(sallyport: Host, dispatchId: string): Promise<readonly string[]> {
@@ -75,27 +69,6 @@ describe('the pages', () => {
 })
 
 describe('from Novu', () => {
-  it('Followers get one digest each, and a repeated comment is one dispatch', async () => {
-    const { outbound, onComment } = await codeAfter('novu.md')
-    const sallyport = outbound(KEY)
-    for (const id of ['c1', 'c2', 'c2']) await onComment(sallyport, id, 'P-1', 'Bob')
-    const { items } = await sallyport.dispatches.list()
-    expect(items).toHaveLength(2)
-    const { deliveries } = await sallyport.dispatches.get(items[0].dispatchId)
-    expect(deliveries).toMatchObject([{ channel: 'email', status: 'queued', waiting: { for: 'digest' } }])
-  })
-
-  it.each([
-    ['a channel that is off globally, whatever a workflow says', { email: false }, { 'trial.ends': { email: true } }],
-    ['a workflow that is off', { email: true }, { 'trial.ends': { email: false } }],
-  ])('Imported preferences refuse %s', async (_, globally, byEvent) => {
-    const { outbound, importPreferences } = await codeAfter('novu.md')
-    const sallyport = outbound(KEY)
-    await importPreferences(sallyport, 'user_1', globally, byEvent)
-    const { dispatchId } = await sallyport.dispatchOrThrow({ eventType: 'trial.ends', recipient: 'user_1' })
-    expect(await outcomesOf(sallyport, dispatchId)).toEqual(['email opted_out'])
-  })
-
   it.skipIf(PART === 'quick')("Novu's own types take the workflows", () => {
     const file = writeModule(codeBelow('novu.md', 'Before')[0] ?? '', 'js')
     const options: ts.CompilerOptions = {
@@ -104,42 +77,6 @@ describe('from Novu', () => {
     }
     const found = ts.getPreEmitDiagnostics(ts.createProgram([file], options))
     expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
-  })
-})
-
-describe('from Knock', () => {
-  const COMMENT = { id: 'c1', post: 'P-1', author: 'user_2', text: 'Hello' }
-
-  it('Each follower but the author gets a dispatch of the tenant, once, which can be cancelled', async () => {
-    const { outbound, newComment, removeComment } = await codeAfter('knock.md')
-    const sallyport = outbound(KEY)
-    const ids = await newComment(sallyport, COMMENT, ['user_1', 'user_2'])
-    expect(await newComment(sallyport, COMMENT, ['user_1', 'user_2'])).toEqual(ids)
-    await removeComment(sallyport, ids)
-    const { items } = await sallyport.dispatches.list({ tenant: 'acme' })
-    expect(items).toMatchObject([{ recipient: 'user_1', status: 'cancelled' }])
-  })
-
-  it.each([
-    ['a channel type that is off', { channel_types: { email: false }, workflows: { 'new-comment': true } }],
-    ['a workflow that is off', { workflows: { 'new-comment': false } }],
-    ['a channel type of a workflow', { workflows: { 'new-comment': { channel_types: { email: false } } } }],
-    ['a category that is off', { categories: { 'new-comment': false }, channel_types: { email: true } }],
-  ])('Imported preferences refuse %s', async (_, set) => {
-    const { outbound, newComment, importPreferences } = await codeAfter('knock.md')
-    const sallyport = outbound(KEY)
-    await importPreferences(sallyport, 'user_1', set)
-    await newComment(sallyport, COMMENT, ['user_1'])
-    const { items } = await sallyport.dispatches.list({ tenant: 'acme', reason: 'opted_out' })
-    expect(items).toHaveLength(1)
-  })
-
-  it('Imported preferences without a refusal refuse nothing', async () => {
-    const { outbound, newComment, importPreferences } = await codeAfter('knock.md')
-    const sallyport = outbound(KEY)
-    await importPreferences(sallyport, 'user_1', { channel_types: { email: true, sms: false }, workflows: {} })
-    await newComment(sallyport, COMMENT, ['user_1'])
-    expect((await sallyport.dispatches.list({ tenant: 'acme', reason: 'opted_out' })).items).toEqual([])
   })
 })
 
