@@ -27,11 +27,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The receivers of the page, as printed. */
 interface Receivers {
+  verified(secret: string, body: string, headers: Readonly<Record<string, string>>): unknown
   receiver(secret: string, take: (event: object, id: string) => Promise<void>): Server
   isGenuine(publicKey: string, headers: IncomingHttpHeaders, body: string): boolean
 }
 
-const { receiver } = await moduleOf('receiver.ts', "from 'standardwebhooks'")
+const { verified } = await moduleOf('verified.ts', 'function verified')
+const { receiver } = await moduleOf('receiver.ts', 'function receiver')
 const { isGenuine } = await moduleOf('is-genuine.ts', 'createPublicKey')
 
 async function moduleOf(file: string, text: string): Promise<Receivers> {
@@ -155,6 +157,14 @@ describe('the receiver of the page', () => {
     })
     return { port: await listen(server), taken, state }
   }
+
+  it('Five lines verify what webhook() sends, and refuse another body', async () => {
+    const { body, headers } = await genuine({ secret: SECRET })
+    const signed = signatureOf(headers)
+    expect(verified(SECRET, body, signed)).toEqual(JSON.parse(body))
+    expect(() => verified(SECRET, `${body} `, signed)).toThrow()
+    expect(documented(WEBHOOKS, 'function verified').trimEnd().split('\n')).toHaveLength(5)
+  })
 
   it('The receiver takes what webhook() sends', async () => {
     const { port, taken } = await started()
