@@ -39,7 +39,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     pure: true,
   },
   'src/pages/': {
-    holds: 'pages for people who follow a link: HTML, style, languages, fields of forms, and checks of their options',
+    holds: 'pages for people who follow a link, and checks of their options',
     layers: ['src/options/', ...CONTRACTS],
     pure: true,
   },
@@ -95,7 +95,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/rate-limits/': { holds: 'limits of requests', layers: ['src/options/', ...CONTRACTS] },
   'src/pricing/': { holds: 'prices of tokens', layers: ['src/options/', ...CONTRACTS], pure: true },
   'src/openapi/': {
-    holds: 'schemas of requests and answers, and operations of OpenAPI',
+    holds: 'schemas and operations of OpenAPI',
     layers: ['src/code-texts.ts', 'src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
     modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
   },
@@ -145,7 +145,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/queues/bullmq.ts': ['bullmq'], 'src/queues/redis-connections.ts': ['bullmq'] },
   },
   'src/runtime/': {
-    holds: 'the default clock, ids and logger, NODE_ENV, the fastest hashes, and the loading of peers',
+    holds: 'default clock, ids and logger, hashes, loading of peers',
     layers: ['src/options/', ...CONTRACTS],
   },
   'src/storage/rules/': { holds: 'rules of deliveries and sums', layers: CONTRACTS, pure: true },
@@ -167,12 +167,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/storage/sql/tables/', ...SQL_ALL],
   },
   'src/storage/sql/connection/': {
-    holds: 'statements and transactions on the connection of the host',
+    holds: "statements on the host's connection",
     layers: [...SQL_FOLDERS.slice(0, 2), ...SQL_ALL],
     modules: { 'src/storage/sql/connection/': ['kysely'] },
   },
   'src/storage/sql/records/': {
-    holds: 'reads, scans and commits of records, and the claim of due jobs',
+    holds: 'calls of the port, one file each',
     layers: [...SQL_FOLDERS.slice(0, 3), ...SQL_ALL],
   },
   'src/storage/sql/schema/': {
@@ -185,7 +185,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/contract-tests/assertions.ts': ['node:assert/strict'] },
   },
   'src/services/': {
-    holds: 'methods of a Sallyport: dispatches, runs, sessions, tokens, data of recipients',
+    holds: 'methods of a Sallyport: dispatches, runs, sessions, tokens, recipients',
     layers: ['src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
   },
   'src/actions/': {
@@ -237,7 +237,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/plugins/', 'src/cli/', ...CONTRACTS],
   },
   'src/compose/': {
-    holds: 'createSallyport: its options, their defaults and checks, and one composer',
+    holds: 'createSallyport and its options',
     layers: [
       'src/plugins/plugin.ts',
       'src/core/',

@@ -1,12 +1,13 @@
 import { CODE_TEXTS, ISSUE_TEXTS } from '../../src/code-texts.ts'
 import type { IssueCode, ProblemCode } from '../../src/errors.ts'
+import { wrapped } from './wrapped.ts'
 
 /** The page `docs/errors.md` with the texts of `src/code-texts.ts`: the first paragraph of each section, and the meanings of the table. */
 export function withCodeTexts(page: string): string {
   return page
-    .replace(/^(### `([a-z_]+)` · \d{3}\n\n)[^\n]*$/gm, (section, heading: string, code: string) => {
+    .replace(/^(### `([a-z_]+)` · \d{3}\n\n)(?:[^\n]+\n)+/gm, (section, heading: string, code: string) => {
       const text = CODE_TEXTS[code as ProblemCode]
-      return text ? `${heading}${text.means} ${text.next}` : section
+      return text ? `${heading}${wrapped(`${text.means} ${text.next}`)}\n` : section
     })
     .replace(/^\| `([a-z_]+)` \| .*$/gm, (row, code: string) => {
       const text = ISSUE_TEXTS[code as IssueCode]
