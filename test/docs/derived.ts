@@ -5,7 +5,7 @@ import { printJson } from '../openapi/print-json.ts'
 import { clientCalls } from '../support/client-calls.ts'
 import { withCodeTexts } from './error-sections.ts'
 import { optionsPage } from './options-page.ts'
-import { pathTable } from './path-table.ts'
+import { inputTable, pathTable } from './path-table.ts'
 import { codeFile, codeOf, tutorials } from './tutorials.ts'
 
 const CLIENT_METHODS = await clientCalls()
@@ -16,7 +16,7 @@ export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
   'docs/errors.md': withCodeTexts,
   'docs/openapi.json': () => `${printJson(openapiDocument())}\n`,
   'docs/options.md': optionsPage,
-  'docs/read-api.md': (page) => withTable(page, pathTable(CLIENT_METHODS)),
+  'docs/read-api.md': (page) => withTable(withTable(page, pathTable(CLIENT_METHODS)), inputTable()),
   ...Object.fromEntries(tutorials().map((name) => [codeFile(name), () => codeOf(name)])),
 }
 

@@ -5,22 +5,33 @@ import { placeOf } from '../support/client-calls.ts'
 /** Parameters of every list. */
 const PAGING = ['cursor', 'limit']
 
+// The guide to approvals has the paths of agents.
+const CALLS = ALL_CALLS.filter(({ path }) => !path.startsWith('/api/agents/session/approval'))
+
 /**
  * The rows of the table of paths in `docs/read-api.md`.
  *
  * @param clientMethods Methods of the client, by place.
  */
 export function pathTable(clientMethods: ReadonlyMap<string, string>): readonly string[] {
-  // The guide to approvals has the paths of agents.
-  const calls = ALL_CALLS.filter(({ path }) => !path.startsWith('/api/agents/session/approval'))
-  const rows = calls.map((action) => {
+  const rows = CALLS.map((action) => {
     const { method, name, path } = action
-    const place = method === 'POST' ? `POST ${path}` : path
     const called = clientMethods.get(placeOf(`${method} ${path}`))
-    const cells = [`\`${place}\``, ALL_DESCRIPTIONS[name]?.summary, takenBy(action), called && `\`${called}\``]
-    return `| ${cells.join(' | ')} |`
+    return `| ${[placed(action), ALL_DESCRIPTIONS[name]?.summary, called && `\`${called}\``].join(' | ')} |`
   })
-  return ['| path below `{base_url}` | what it does | takes | [client](#a-client) |', '|---|---|---|---|', ...rows]
+  return ['| path below `{base_url}` | what it does | [client](#a-client) |', '|---|---|---|', ...rows]
+}
+
+/** The rows of the table of parameters and members in `docs/read-api.md`, for paths that take any. */
+export function inputTable(): readonly string[] {
+  const rows = CALLS.filter((action) => takenBy(action) !== '').map(
+    (action) => `| ${placed(action)} | ${takenBy(action)} |`,
+  )
+  return ['| path | takes |', '|---|---|', ...rows]
+}
+
+function placed({ method, path }: CallAction): string {
+  return `\`${method === 'POST' ? `POST ${path}` : path}\``
 }
 
 /** The parameters of a query, or the members of a body: one of those between `or`, and those with `?` or not. */
