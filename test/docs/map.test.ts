@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../support/entries.ts'
 
-const page = readFileSync(new URL('docs/map.md', ROOT), 'utf8')
-const rows = [...page.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question = '', path = '']) => ({
+const page = readFileSync(new URL('.github/CONTRIBUTING.md', ROOT), 'utf8')
+const [, section = ''] = page.split('## Map of the code\n')
+const [map = ''] = section.split('\n## ')
+const rows = [...map.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question = '', path = '']) => ({
   question,
   path,
 }))
@@ -15,7 +17,7 @@ describe('the map of the code', () => {
   })
 
   it('Each row of the map has only a question and one path', () => {
-    const lines = page.split('\n').filter((line) => line.startsWith('|'))
+    const lines = map.split('\n').filter((line) => line.startsWith('|'))
     expect(lines).toHaveLength(rows.length + 2)
   })
 
