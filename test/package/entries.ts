@@ -79,8 +79,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
-    gives:
-      '[plugins](plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`',
+    gives: '[plugins](plugins.md): `agentTokens`, `alerts`, `approvals`, `consent`, `statistics`',
     loads: ['valibot'],
     limit: 64.2,
     parts: {
