@@ -1,15 +1,16 @@
 import { CODE_TEXTS, ISSUE_TEXTS } from '../../src/code-texts.ts'
-import type { IssueCode, ProblemCode } from '../../src/errors.ts'
+import { type IssueCode, type ProblemCode, statusOf } from '../../src/errors.ts'
 import { wrapped } from './wrapped.ts'
 
-/** The page `docs/errors.md` with the texts of `src/code-texts.ts`: the first paragraph of each section, and the meanings of the table. */
+/** The page `docs/errors.md` with the texts of `src/code-texts.ts`: the first paragraph of each section, with the status, and the meanings of the table. */
 export function withCodeTexts(page: string): string {
   return page
     .replace(
-      /^(### `([a-z_]+)` · \d{3}\n\n)((?:(?!#)[^\n]+\n)*)/gm,
-      (section, heading: string, code: string, old: string) => {
-        const text = CODE_TEXTS[code as ProblemCode]
-        return text ? `${heading}${wrapped(`${text.means} ${text.next}`)}\n${old === '' ? '\n' : ''}` : section
+      /^(### `([a-z_]+)`\n\n)((?:(?!#)[^\n]+\n)*)/gm,
+      (section, heading: string, code: ProblemCode, old: string) => {
+        const text = CODE_TEXTS[code]
+        if (text === undefined) return section
+        return `${heading}${wrapped(`**${statusOf(code)}.** ${text.means} ${text.next}`)}\n${old === '' ? '\n' : ''}`
       },
     )
     .replace(/^\| `([a-z_]+)` \| .*$/gm, (row, code: string) => {

@@ -4,7 +4,7 @@ import { ISSUE_TEXTS } from '../../src/code-texts.ts'
 import { type FaultCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-const headings = [...page.matchAll(/^### `([a-z_]+)`(?: · (\d{3}))?$/gm)]
+const headings = [...page.matchAll(/^### `([a-z_]+)`\n\n(?:\*\*(\d{3})\.\*\*)?/gm)]
 
 /** Every code of a fault; the compiler checks that none is missing. */
 const FAULTS: Record<FaultCode, true> = {
