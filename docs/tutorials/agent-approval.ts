@@ -61,7 +61,10 @@ const port = await listen(mailServer.server)
 async function answerAsPerson(link: string): Promise<void> {
   const page = await (await fetch(link)).text()
   const answer = page.includes('A-1002') ? 'decline' : 'accept'
-  await fetch(link, { method: 'POST', body: new URLSearchParams({ answer, comment: 'I read the ticket.' }) })
+  await fetch(link, {
+    method: 'POST',
+    body: new URLSearchParams({ answer, comment: 'I read the ticket.' }),
+  })
 }
 
 const server = createServer()
@@ -76,7 +79,9 @@ const sallyport = createSallyport({
   events,
   store: memoryStore(),
   channels: {
-    email: email(createTransport({ host: '127.0.0.1', port, ignoreTLS: true }), { from: 'agents@example.com' }),
+    email: email(createTransport({ host: '127.0.0.1', port, ignoreTLS: true }), {
+      from: 'agents@example.com',
+    }),
   },
   prices: priceBook({ version: '2027-01', prices }),
   links: { baseUrl, keys: [{ kid: '2027', key: randomBytes(32).toString('base64url') }] },
@@ -108,7 +113,12 @@ async function runAgent(token: string, ticket: Ticket): Promise<string> {
     run.update({ usage: { prompt_tokens: 50_000, completion_tokens: 1_000 } })
     const action = { name: 'refund', args: { ...ticket } }
     const message = `Refund ${ticket.amount} USD?`
-    const question = { approvalId: `refund-${ticket.orderId}`, eventType: 'refund.approval', message, action }
+    const question = {
+      approvalId: `refund-${ticket.orderId}`,
+      eventType: 'refund.approval',
+      message,
+      action,
+    }
     const { status } = await run.requestApproval(people, question)
     if (status !== 'accepted') return status
     await people.consume({ sessionId, approvalId: question.approvalId, action, useId: run.runId })
@@ -134,7 +144,11 @@ await startRun({ orderId: 'A-1004', amount: 20 })
 await sallyport.stop()
 await sallyport.worker.runDue()
 const session = await sallyport.sessions.get(sessionId)
-console.log(`runs: ${JSON.stringify(session?.runs.byStatus)}, cost: ${session?.cost[0]?.amount} USD`)
-console.log(`refunds: ${refunds.map(({ orderId, amount }) => `${orderId} ${amount} USD`).join(', ')}`)
+console.log(
+  `runs: ${JSON.stringify(session?.runs.byStatus)}, cost: ${session?.cost[0]?.amount} USD`,
+)
+console.log(
+  `refunds: ${refunds.map(({ orderId, amount }) => `${orderId} ${amount} USD`).join(', ')}`,
+)
 server.close()
 mailServer.close()

@@ -25,7 +25,10 @@ interface Tables {
 
 const file = new Database(process.env.ORDERS_FILE ?? ':memory:', { timeout: 0 })
 file.exec('pragma journal_mode = wal; pragma synchronous = full')
-const database: SqliteDatabase = { prepare: (sql) => file.prepare(sql), close: () => void file.close() }
+const database: SqliteDatabase = {
+  prepare: (sql) => file.prepare(sql),
+  close: () => void file.close(),
+}
 const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
 const store = sqlStore({ db, dialect: 'sqlite' })
 await store.migrate()
@@ -55,13 +58,18 @@ const sallyport = createSallyport({
     'order.placed': {
       data: v.object({ orderId: v.string() }),
       channels: {
-        email: { subject: ({ data }) => `Your order ${data.orderId}`, text: () => 'Thank you! We pack your lamp now.' },
+        email: {
+          subject: ({ data }) => `Your order ${data.orderId}`,
+          text: () => 'Thank you! We pack your lamp now.',
+        },
       },
     },
   }),
   store,
   channels: {
-    email: email(createTransport({ host: '127.0.0.1', port, ignoreTLS: true }), { from: 'orders@example.com' }),
+    email: email(createTransport({ host: '127.0.0.1', port, ignoreTLS: true }), {
+      from: 'orders@example.com',
+    }),
   },
   logger: { log: () => {} },
 })
@@ -69,10 +77,19 @@ const sallyport = createSallyport({
 async function placeOrder(order: Order): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.insertInto('orders').values(order).execute()
-    const event = { eventType: 'order.placed', recipient: order.customer, eventData: { orderId: order.id } } as const
-    await sallyport.dispatchOrThrow(event, { store: store.within(trx), idempotencyKey: `order-${order.id}` })
+    const event = {
+      eventType: 'order.placed',
+      recipient: order.customer,
+      eventData: { orderId: order.id },
+    } as const
+    await sallyport.dispatchOrThrow(event, {
+      store: store.within(trx),
+      idempotencyKey: `order-${order.id}`,
+    })
     const lamps = trx.updateTable('stock').where('item', '=', 'lamp').where('pieces', '>', 0)
-    const { numUpdatedRows } = await lamps.set(({ eb }) => ({ pieces: eb('pieces', '-', 1) })).executeTakeFirstOrThrow()
+    const { numUpdatedRows } = await lamps
+      .set(({ eb }) => ({ pieces: eb('pieces', '-', 1) }))
+      .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) throw new Error('the lamp is sold out')
   })
 }
@@ -88,7 +105,9 @@ async function order(title: string, customer: string): Promise<void> {
 async function show(): Promise<void> {
   const orders = await db.selectFrom('orders').selectAll().execute()
   const { items } = await sallyport.dispatches.list()
-  console.log(`  orders: ${orders.length}; messages: ${items.map(({ status }) => status).join(', ') || 'none'}`)
+  console.log(
+    `  orders: ${orders.length}; messages: ${items.map(({ status }) => status).join(', ') || 'none'}`,
+  )
 }
 
 console.log('What an earlier process has left is sent first')

@@ -45,7 +45,11 @@ async function startMailProvider(name: string) {
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onMailFrom(_sender, _session, answer) {
-      answer(down.has(name) ? Object.assign(new Error('Try again later'), { responseCode: 451 }) : undefined)
+      answer(
+        down.has(name)
+          ? Object.assign(new Error('Try again later'), { responseCode: 451 })
+          : undefined,
+      )
     },
     async onData(stream, _session, answer) {
       const mail = await PostalMime.parse(await text(stream))
@@ -54,8 +58,16 @@ async function startMailProvider(name: string) {
     },
   })
   const port = await listen(server.server)
-  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, connectionTimeout: 2_000 })
-  return { channel: email(transport, { from: 'accounts@example.com', retrySchedule: [200, 400] }), server }
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    connectionTimeout: 2_000,
+  })
+  return {
+    channel: email(transport, { from: 'accounts@example.com', retrySchedule: [200, 400] }),
+    server,
+  }
 }
 
 const textProvider: Server = createServer(async (req, res) => {
@@ -84,7 +96,8 @@ const sallyport = createSallyport({
     }),
   },
   recipients: {
-    find: async (id) => (id === 'user_42' ? { id, email: 'ada@example.com', phone: '+15005550100' } : undefined),
+    find: async (id) =>
+      id === 'user_42' ? { id, email: 'ada@example.com', phone: '+15005550100' } : undefined,
   },
   policy: throttle({ max: 5, windowMs: 3_600_000 }),
   expiresInMs: 15 * 60_000,
@@ -107,7 +120,8 @@ async function requestReset(userId: string, formId: string): Promise<string | un
 async function pageFor(dispatchId: string | undefined): Promise<string> {
   const dispatch = dispatchId === undefined ? undefined : await sallyport.dispatches.get(dispatchId)
   if (dispatch?.status === 'queued') return 'One moment …'
-  if (dispatch?.status === 'failed') return 'We cannot send messages at the moment. Try again in some minutes.'
+  if (dispatch?.status === 'failed')
+    return 'We cannot send messages at the moment. Try again in some minutes.'
   return 'If this account exists, a link is on its way.'
 }
 
@@ -120,7 +134,9 @@ async function attempt(title: string, userId = 'user_42'): Promise<void> {
   for (; page === 'One moment …'; page = await pageFor(dispatchId)) await pause(50)
   const dispatch = dispatchId === undefined ? undefined : await sallyport.dispatches.get(dispatchId)
   for (const { channel, status, reason, attempts, lastCode } of dispatch?.deliveries ?? [])
-    console.log(`  ${channel}: ${[status, reason, `attempts ${attempts}`, lastCode].filter(Boolean).join(', ')}`)
+    console.log(
+      `  ${channel}: ${[status, reason, `attempts ${attempts}`, lastCode].filter(Boolean).join(', ')}`,
+    )
   console.log(`  the user sees: ${page}`)
 }
 

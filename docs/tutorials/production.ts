@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  ConsoleMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
 import { Kysely, PostgresDialect } from 'kysely'
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
@@ -25,12 +29,24 @@ const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
 const store = sqlStore({ db, dialect: 'postgresql', notify: 'sallyport_due' })
 
 const ALERTS = new Set([
-  ...['worker.missing', 'delivery.settle_failed', 'channel.threw', 'dispatch.refused', 'event.failed'],
+  ...[
+    'worker.missing',
+    'delivery.settle_failed',
+    'channel.threw',
+    'dispatch.refused',
+    'event.failed',
+  ],
   ...['delivery.render_failed', 'run_event.failed', 'run_event.refused'],
 ])
 const logger: Logger = {
   log(level, event, fields) {
-    const line = { time: new Date().toISOString(), level, event, ...fields, alert: ALERTS.has(event) }
+    const line = {
+      time: new Date().toISOString(),
+      level,
+      event,
+      ...fields,
+      alert: ALERTS.has(event),
+    }
     process.stderr.write(`${JSON.stringify(line)}\n`)
   },
 }
@@ -44,13 +60,18 @@ const sallyport = createSallyport({
   events: defineEvents({
     'order.shipped': {
       channels: {
-        email: { subject: () => 'Your order is on its way', text: () => 'Thank you for your order.' },
+        email: {
+          subject: () => 'Your order is on its way',
+          text: () => 'Thank you for your order.',
+        },
       },
     },
   }),
   store,
   queue,
-  channels: { email: SMTP_URL ? email(createTransport(SMTP_URL), { from: 'orders@example.com' }) : log() },
+  channels: {
+    email: SMTP_URL ? email(createTransport(SMTP_URL), { from: 'orders@example.com' }) : log(),
+  },
   plugins: [statistics()],
   logger,
 })

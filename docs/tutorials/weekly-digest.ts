@@ -79,10 +79,14 @@ const sallyport = createSallyport({
       from: { name: 'The Forum', address: 'forum@example.com' },
     }),
   },
-  recipients: { find: async (id) => (Object.hasOwn(people, id) ? { id, ...people[id] } : undefined) },
+  recipients: {
+    find: async (id) => (Object.hasOwn(people, id) ? { id, ...people[id] } : undefined),
+  },
   policy: quietHours({ from: '20:00', to: '08:00', timeZone: 'UTC' }),
   links: { baseUrl, keys },
-  plugins: [consent({ keys, page: { name: 'The Forum', categories: { digest: 'Weekly digest' } } })],
+  plugins: [
+    consent({ keys, page: { name: 'The Forum', categories: { digest: 'Weekly digest' } } }),
+  ],
   logger: { log: () => {} },
 })
 host.on('request', toNode(sallyport))

@@ -13,6 +13,7 @@ import { portOf, type RecipeProject, recipeProject } from '../support/recipe-pro
 import { HANG_MS, UNHURRIED_MS } from '../support/unhurried.ts'
 
 const PAGE = 'docs/operating.md'
+const TABLES = 'docs/storage-sql.md'
 const { secret } = await generateAppSecret({ env: 'test' })
 
 /** Accepts an event in a process that then exits. */
@@ -57,7 +58,7 @@ const POSTGRES_REDIS = POSTGRES.replace(
   "import { postgresQueue } from 'sallyport/queue/postgres'",
   "import { queue } from './queue.js'",
 )
-  .replace(/^const queue = .*\n/m, '')
+  .replace(/^const queue = .*?^}\)\n/ms, '')
   .replace(", notify: 'sallyport_due'", '')
 
 const start = (file: string, env: Env): Program => project.start(file, { ...env, APP_SECRET: secret })
@@ -174,11 +175,11 @@ describe('the migrations that are printed', () => {
     const server = await postgresServer()
     const admin = await server.connect()
     await admin.query("create role outbound login password 'outbound'")
-    await project.write('migrations.js', documented(PAGE, 'sqlStatements({'))
+    await project.write('migrations.js', documented(TABLES, 'sqlStatements({'))
     const printing = start('migrations.js', {})
     expect(await printing.ended).toBe(0)
     await admin.query(printing.lines.join('\n'))
-    await admin.query(documented(PAGE, 'to outbound;'))
+    await admin.query(documented(TABLES, 'to outbound;'))
     await admin.end()
     await writePrograms('by-hand', POSTGRES.replace('store.migrate()', 'store.ready()'))
     const env = { DATABASE_URL: server.url.replace('postgres:postgres@', 'outbound:outbound@') }
@@ -194,7 +195,7 @@ describe('the migrations that are printed', () => {
 describe('the other programs of the guide', () => {
   it('The documented transaction accepts an event with an order, and rolls the order back when it is refused', async () => {
     await writePrograms('transaction', documented(PAGE, 'new SqliteDialect({ database })').concat('export { db }\n'))
-    await project.write('transaction/place-order.js', documented(PAGE, 'store.within(trx), idempotencyKey'))
+    await project.write('transaction/place-order.js', documented(PAGE, 'store: store.within(trx),'))
     await project.write(
       'transaction/main.js',
       `import { outbound } from './outbound.js'
@@ -234,7 +235,7 @@ describe('the other programs of the guide', () => {
     await writePrograms('limits', MEMORY)
     await project.write('limits/rate-limiter.js', documented(PAGE, 'rateLimiter = rateLimits({'))
     // The application of the guide, with the limiter.
-    const outbound = documented(PAGE, '// outbound.ts').replace('store, channels', 'store, rateLimiter, channels')
+    const outbound = documented(PAGE, '// outbound.ts').replace('store,\n', 'store,\n    rateLimiter,\n')
     await project.write('limits/outbound.js', `import { rateLimiter } from './rate-limiter.js'\n${outbound}`)
     await project.write(
       'limits/main.js',

@@ -144,4 +144,15 @@ describe('a line', () => {
       expect(prose.split('\n').filter((line) => line.length > 140)).toEqual([])
     },
   )
+
+  it.each(['README.md', ...guides])('A line of code fits the site at 1,280 pixels: %s', (page) => {
+    const code = [...read(page).matchAll(/^```(?:ts|tsx|js)\n(.*?)^```$/gms)].map(([, block = '']) => block)
+    // A text in a template literal cannot be broken.
+    expect(
+      code
+        .join('')
+        .split('\n')
+        .filter((line) => line.length > 101 && !line.includes('`')),
+    ).toEqual([])
+  })
 })
