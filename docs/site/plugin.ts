@@ -23,17 +23,16 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export function load(app: Application): void {
   app.renderer.defineRouter('docs', DocsRouter)
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, page: DocumentReflection) => {
-    if (page.parent?.name !== 'Decisions') return
-    page.name = headingsOf(page)[0] ?? page.name
-    // Guides come before the reasons for them.
-    page.relevanceBoost = 0.1
+    if (page.parent?.name === 'Decisions') page.name = headingsOf(page)[0] ?? page.name
+    page.relevanceBoost = boostOf(pathOf(page, page.project))
   })
   app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (index) => {
     Object.assign(index.searchFieldWeights, { words: 60, headings: 10, document: 3 })
     for (const [at, result] of index.searchResults.entries()) {
       if (!result.isDocument()) continue
+      const path = pathOf(result, result.project)
       index.searchFields[at] = {
-        words: SEARCH_WORDS[pathOf(result, result.project)] ?? '',
+        words: SEARCH_WORDS[path] ?? '',
         headings: headingsOf(result).join('\n'),
         document: withoutPaths(textOf(result)),
       }
@@ -51,6 +50,12 @@ export function load(app: Application): void {
     write('llms.txt', llmsText(onSite))
     copyFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')), join(outputDirectory, 'assets', 'mermaid.js'))
   })
+}
+
+/** Guides come before what they cite: reasons, figures, other products, lists. */
+function boostOf(path: string): number {
+  if (/^docs\/(?:decisions|figures)\//.test(path)) return 0.05
+  return /^docs\/(?:migrating\/|site\/|README|options|skill|glossary)/.test(path) ? 0.2 : 1
 }
 
 /** Pages of `docs/` keep their paths: `channels/email.html` is `docs/channels/email.md`. */

@@ -65,11 +65,23 @@ describe('the built site', () => {
     expect(built.filter((name) => !list.includes(`href="${name}"`))).toEqual([])
   })
 
-  it.each(QUESTIONS)(
-    'The search for "$search" finds first the page that answers: $asks',
-    ({ search, page, heading }) => {
-      expect(searchOf(site)(search)[0]?.url).toBe(`${page}.html`)
-      expect(headingsOf(`${page}.html`).some((text) => text.includes(heading))).toBe(true)
+  it.each(QUESTIONS)('The search for "$search" lists among the first three: $asks', ({ search, page, heading }) => {
+    const found = searchOf(site)(search).map(({ url }) => url)
+    expect(found.slice(0, 3)).toContain(`${page}.html`)
+    expect(headingsOf(`${page}.html`).some((text) => text.includes(heading))).toBe(true)
+  })
+
+  it.each(['sms', 'timezone', 'budget', 'outbox', 'approval', 'webhook', 'digest', 'sendgrid'])(
+    'The search for "%s" lists a guide before the reference of the code',
+    (words) => {
+      expect(searchOf(site)(words)[0]?.url).not.toMatch(/^api\//)
+    },
+  )
+
+  it.each(['createSallyport', 'DispatchStore', 'WebhookOptions'])(
+    'The search for the name %s lists it first',
+    (name) => {
+      expect(searchOf(site)(name)[0]?.url).toMatch(new RegExp(`^api/.*/${name}\\.html$`))
     },
   )
 

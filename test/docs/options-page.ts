@@ -64,7 +64,7 @@ function optionsOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
 function textOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker))
   return text
-    .replaceAll(/\{@link (\S+?)\}/g, '`$1`')
+    .replaceAll(/\{@link (\S+?) ?\}/g, '`$1`')
     .replaceAll(/\s+/g, ' ')
     .trim()
 }

@@ -24,7 +24,7 @@ export const QUESTIONS: readonly Question[] = [
   question('How do I stop a host without losing sends?', 'graceful', 'operating', 'Starting and stopping'),
   question('How do I keep everything in Redis?', 'redis', 'writing-a-store', 'Writing a store'),
   question('Which options has sms()?', 'sms', 'channels/sms', 'Options'),
-  question('How does a receiver verify a webhook?', 'verify webhook', 'channels/webhook', 'receiver'),
+  question('How does a receiver verify a webhook?', 'verify webhook', 'channels/webhook', 'Verifying a request'),
   question('How do I write a health check, and which logger fits?', 'health check', 'monitoring', 'A health check'),
   question('In which time zone are quiet hours?', 'timezone', 'delivery', 'Planned'),
   question('How does an agent ask a person?', 'approval', 'approvals', 'Approvals'),
@@ -37,5 +37,5 @@ export const QUESTIONS: readonly Question[] = [
   question("How do I erase a person's data?", 'gdpr', 'erasure', 'Erasure'),
   question('How do I alert with Prometheus?', 'prometheus', 'metrics', 'OpenTelemetry'),
   question('Where do all options stand?', 'options', 'options', 'SallyportOptions'),
-  question('How does it compare with Novu?', 'novu', 'comparison', 'Choose'),
+  question('How does it compare with Novu?', 'compare novu', 'comparison', 'Choose'),
 ]
