@@ -1,6 +1,7 @@
 /** The pages of the docs as Markdown that stands alone: on the site beside its HTML, and in the package. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { SUMMARIES } from './summaries.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -16,11 +17,11 @@ export interface Chapter {
 export const CHAPTERS = ['start', 'notifications', 'agents', 'production', 'reference', 'inside', 'decisions'] as const
 
 /** Parts of `docs/` that only people who change Sallyport need: they are on the site, and not in the package. */
-const NOT_SHIPPED = /^docs\/(?:decisions|figures|site)\/|^docs\/(?:architecture|storage|figures)\.md$/
+const NOT_SHIPPED = /^docs\/(?:decisions|figures|site)\/|^docs\/(?:architecture|storage)\.md$/
 
 /** The place of a page in the package, below `dist/docs`. */
 export const inPackage: Placed = (path) => {
-  if (path === 'README.md') return '../../README.md'
+  if (path === 'README.md') return 'quick-start.md'
   return /^docs\/.+\.md$/.test(path) && !NOT_SHIPPED.test(path) ? path.replace('docs/', '') : undefined
 }
 
@@ -28,6 +29,7 @@ export const inPackage: Placed = (path) => {
 export function packageDocs(): ReadonlyMap<string, string> {
   const pages = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' })
     .map((path) => `docs/${path}`)
+    .concat('README.md')
     .flatMap((path) => {
       const place = inPackage(path)
       return place === undefined ? [] : [[place, portable(path, inPackage)] as const]
@@ -36,7 +38,8 @@ export function packageDocs(): ReadonlyMap<string, string> {
 }
 
 /**
- * A page with links to the pages of the set. Another link becomes its text, and a picture its alternative text.
+ * A page with links to the pages of the set. Another link becomes its text, or goes with the parentheses or the place in a list of pages that
+ * hold nothing else. A picture becomes its alternative text.
  *
  * @param path Its path from the root.
  */
@@ -47,28 +50,38 @@ export function portable(path: string, placed: Placed): string {
     const [file = '', anchor] = link.split('#')
     const target = file === '' ? path : posix.join(posix.dirname(path), file)
     const place = placed(target)
-    if (place === undefined) return text
+    if (place === undefined || (target === path && anchor === undefined)) return text
     const relative = target === path ? '' : posix.relative(from, place)
     return `[${text}](${relative}${anchor === undefined ? '' : `#${anchor}`})`
   }
+  const isGone = (link: string): boolean =>
+    !/^(?:[a-z]+:|#)/.test(link) && placed(posix.join(posix.dirname(path), link.replace(/#.*/, ''))) === undefined
   return outsideCode(bodyOf(path), (prose) =>
     prose
+      .replaceAll(/ \(\[[^\]]*\]\(([^)\s]+)\)\)/g, (whole, link) => (isGone(link) ? '' : whole))
+      .replaceAll(/^Next: .+$/gm, (line) =>
+        line
+          .replaceAll(/\[[^\]]*\]\(([^)\s]+)\)(?:, |(?=\.))/g, (whole, link) => (isGone(link) ? '' : whole))
+          .replace(/, \.$/, '.'),
+      )
       .replaceAll(/<picture>.*?<img alt="([^"]*)".*?<\/picture>/gs, '*$1*')
       .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, '*$1*')
       .replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)\)/g, relink),
   )
 }
 
-/** The list of pages by https://llmstxt.org: a title, a summary, and each page with its first sentence. */
+/** The list of pages by https://llmstxt.org: a title, a summary, and each guide with a sentence about it. */
 export function llmsText(placed: Placed): string {
   const [title = '', summary = '', about = ''] = bodyOf('README.md').split('\n\n')
-  const chapters = CHAPTERS.map(readChapter).flatMap(({ title, pages }) => {
-    const items = pages.flatMap(([name, page]) => {
-      const place = placed(page)
-      return place === undefined ? [] : [`- [${name}](${place}): ${firstSentence(page)}`]
+  const chapters = CHAPTERS.filter((name) => name !== 'decisions')
+    .map(readChapter)
+    .flatMap(({ title, pages }) => {
+      const items = pages.flatMap(([name, page]) => {
+        const place = page in SUMMARIES ? placed(page) : undefined
+        return place === undefined ? [] : [`- [${name}](${place}): ${SUMMARIES[page]}`]
+      })
+      return items.length === 0 ? [] : [`## ${title}`, items.join('\n')]
     })
-    return items.length === 0 ? [] : [`## ${title}`, items.join('\n')]
-  })
   return `${[title, `> ${inOneLine(summary)}`, inOneLine(about), ...chapters].join('\n\n')}\n`
 }
 
@@ -85,15 +98,6 @@ export function readChapter(name: string): Chapter {
 
 function headingOf(page: string): string {
   return /^# (.+)$/m.exec(read(page))?.[1] ?? page
-}
-
-/** The first sentence of the first paragraph, without links. */
-function firstSentence(page: string): string {
-  const paragraph = bodyOf(page)
-    .split('\n\n')
-    .find((block) => /^[A-Z`[]/.test(block))
-  const text = inOneLine(paragraph ?? '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-  return /^.*?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
 }
 
 function inOneLine(text: string): string {

@@ -75,7 +75,7 @@ export interface SallyportOptions<Events, Plugins extends readonly Plugin[] = re
   readonly events: EventCatalog<Events>
   /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>
-  /** Finds recipients by user id. Default: only addresses can be notified. */
+  /** Finds recipients by user id. Default: a dispatch needs an address, except on channels whose address is the id, such as `log()`. */
   readonly recipients?: RecipientDirectory
   /** Decides whether and when to send: `preferences`, `quietHours`, `throttle`, `allOf` of `sallyport/policy`. Default: at once. */
   readonly policy?: DeliveryPolicy

@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { packageDocs } from '../../docs/site/portable.ts'
+import { CHAPTERS, packageDocs, readChapter } from '../../docs/site/portable.ts'
+import { SUMMARIES } from '../../docs/site/summaries.ts'
 import { PROBLEM_CODES, SallyportError } from '../../src/errors.ts'
 
 const docs = packageDocs()
@@ -24,7 +25,13 @@ describe('the docs in the package', () => {
     const links = [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link.replace(/#.*/, ''))
     const targets = links.filter((link) => link !== '' && !/^[a-z]+:/.test(link))
     const paths = targets.map((link) => posix.join(posix.dirname(name), link))
-    expect(paths.filter((path) => !docs.has(path) && path !== '../../README.md')).toEqual([])
+    expect(paths.filter((path) => !docs.has(path))).toEqual([])
+  })
+
+  it('Every guide has a sentence about it, and no other page', () => {
+    const guides = CHAPTERS.filter((name) => name !== 'decisions').flatMap((name) => readChapter(name).pages)
+    const paths = guides.map(([, page]) => page).filter((page) => !page.startsWith('docs/figures/'))
+    expect(Object.keys(SUMMARIES).sort()).toEqual([...paths].sort())
   })
 
   it.each(PAGES)('A page needs no picture: %s', (_, text) => {

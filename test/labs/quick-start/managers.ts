@@ -10,8 +10,6 @@ export interface Manager {
   readonly row: 'npm' | 'pnpm' | 'Yarn'
   /** Its package in the registry; absent if it comes with Node. */
   readonly package?: readonly [name: string, version: string, program: string]
-  /** Only `yarn node` finds the packages. */
-  readonly needsYarnNode?: true
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -22,7 +20,7 @@ export const MANAGERS: readonly Manager[] = [
   { name: 'pnpm', row: 'pnpm', package: ['pnpm', '10.34.9', 'bin/pnpm.cjs'] },
   { name: 'Yarn 1', row: 'Yarn', package: ['yarn', '1.22.22', 'bin/yarn.js'] },
   { name: 'Yarn 4', row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'node-modules' } },
-  { name: "Yarn 4, Plug'n'Play", row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'pnp' }, needsYarnNode: true },
+  { name: "Yarn 4, Plug'n'Play", row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'pnp' } },
 ]
 
 /** Variables by name; `undefined` unsets one. */

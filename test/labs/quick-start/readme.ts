@@ -5,6 +5,8 @@ import { ROOT } from '../../support/entries.ts'
 export interface Commands {
   /** `pnpm add`. */
   readonly install: string
+  /** The command line of the package: `pnpm exec sallyport`. */
+  readonly program: string
   /** `node server.mjs`. */
   readonly start: string
   /** Installs the runner for TypeScript. */
@@ -44,11 +46,13 @@ export function readQuickStart(): QuickStart {
 }
 
 function commandsOf([, name = '', row = '']: RegExpExecArray): [string, Commands] {
-  const [install, start, addTypeScript, startTypeScript] = [...row.matchAll(/`(.+?)`/g)].map(([, command]) => command)
+  const cells = [...row.matchAll(/`(.+?)`/g)].map(([, command]) => command)
+  const [install, program, start, addTypeScript, startTypeScript] = cells
   return [
     name,
     {
       install: required(install, `install, ${name}`),
+      program: required(program, `the secret, ${name}`),
       start: required(start, `start, ${name}`),
       addTypeScript: required(addTypeScript, `TypeScript, ${name}`),
       startTypeScript: required(startTypeScript, `start in TypeScript, ${name}`),
