@@ -10,6 +10,8 @@ export interface Manager {
   readonly row: 'npm' | 'pnpm' | 'Yarn'
   /** Its package in the registry; absent if it comes with Node. */
   readonly package?: readonly [name: string, version: string, program: string]
+  /** There is no `node_modules/.bin`: `npx` finds no program. */
+  readonly hasNoPrograms?: true
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -20,7 +22,7 @@ export const MANAGERS: readonly Manager[] = [
   { name: 'pnpm', row: 'pnpm', package: ['pnpm', '10.34.9', 'bin/pnpm.cjs'] },
   { name: 'Yarn 1', row: 'Yarn', package: ['yarn', '1.22.22', 'bin/yarn.js'] },
   { name: 'Yarn 4', row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'node-modules' } },
-  { name: "Yarn 4, Plug'n'Play", row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'pnp' } },
+  { name: "Yarn 4, Plug'n'Play", row: 'Yarn', package: YARN_4, env: { YARN_NODE_LINKER: 'pnp' }, hasNoPrograms: true },
 ]
 
 /** Variables by name; `undefined` unsets one. */

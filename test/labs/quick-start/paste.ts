@@ -43,17 +43,15 @@ const TIMEOUT_MS = 120_000
 
 /** Saves the code, pastes the commands, and returns the faults. */
 export async function pasteStart(place: PasteProject, language: 'JavaScript' | 'TypeScript'): Promise<string[]> {
-  const { project, env, quickStart } = place
+  const { project, env, quickStart, manager } = place
   const commands = commandsOf(place)
   const isTyped = language === 'TypeScript'
   await writeFile(join(project, isTyped ? quickStart.typescriptFile : quickStart.file), quickStart.code)
   if (isTyped) await execute(hosted(place), 'bash', '-ec', commands.addTypeScript)
   const { shell } = quickStart
   if (!shell.includes('node server.mjs &')) return ['the README does not start the server as its table says']
-  if (!shell.includes('$(npx sallyport secret')) return ['the README does not make the secret as its table says']
-  const pasted = shell
-    .replace('node server.mjs', isTyped ? commands.startTypeScript : commands.start)
-    .replace('npx sallyport', commands.program)
+  const started = shell.replace('node server.mjs', isTyped ? commands.startTypeScript : commands.start)
+  const pasted = manager.hasNoPrograms ? started.replace('$(npx ', '$(yarn ') : started
   return outcomeOf(pasted, hosted({ ...place, env: { ...env, CURL_HOME: project } }))
 }
 

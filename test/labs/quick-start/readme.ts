@@ -5,8 +5,6 @@ import { ROOT } from '../../support/entries.ts'
 export interface Commands {
   /** `pnpm add`. */
   readonly install: string
-  /** The command line of the package: `pnpm exec sallyport`. */
-  readonly program: string
   /** `node server.mjs`. */
   readonly start: string
   /** Installs the runner for TypeScript. */
@@ -46,13 +44,11 @@ export function readQuickStart(): QuickStart {
 }
 
 function commandsOf([, name = '', row = '']: RegExpExecArray): [string, Commands] {
-  const cells = [...row.matchAll(/`(.+?)`/g)].map(([, command]) => command)
-  const [install, program, start, addTypeScript, startTypeScript] = cells
+  const [install, start, addTypeScript, startTypeScript] = [...row.matchAll(/`(.+?)`/g)].map(([, command]) => command)
   return [
     name,
     {
       install: required(install, `install, ${name}`),
-      program: required(program, `the secret, ${name}`),
       start: required(start, `start, ${name}`),
       addTypeScript: required(addTypeScript, `TypeScript, ${name}`),
       startTypeScript: required(startTypeScript, `start in TypeScript, ${name}`),
