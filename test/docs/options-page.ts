@@ -5,9 +5,8 @@ import { wrapped } from './wrapped.ts'
 
 const HEAD = `# Options
 
-Every option, with its type, its limits and its default, by the entry that exports the options. An unknown name or an
+This page lists every option with its type, limits and default, by the entry that exports the options. An unknown name or an
 invalid value is a \`SallyportError\` that names the option. Times are in milliseconds unless the name says otherwise.
-\`npm run derive\` writes this page from the comments of the code.
 `
 
 /** The types that a host meets first, before the others of their entry in the order of the alphabet. */
