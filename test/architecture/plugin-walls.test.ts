@@ -8,11 +8,12 @@ const FOLDERS = readdirSync(new URL('src/plugins/', ROOT), { withFileTypes: true
   entry.isDirectory(),
 )
 
-/** May import every plugin: generated lists, and what is deleted with any plugin. This file has examples. */
+/** May import every plugin: generated lists, and what is deleted with its plugin or with any. This file has examples. */
 const OF_ALL = [
   'test/plugins/list.ts',
   'test/plugins/options.ts',
   'test/plugins/together/',
+  'test/labs/agent-tasks/solutions/',
   'test/architecture/plugin-walls.test.ts',
 ]
 

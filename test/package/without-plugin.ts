@@ -56,6 +56,8 @@ export async function removePlugin(name: string): Promise<Copy> {
       await writeFile(join(folder, DEMO), 'export {}\n')
       await writeFile(join(folder, 'test/demo.test.ts'), "import { it } from 'vitest'\n\nit.todo('There is no demo')\n")
     }
+    for (const file of await readdir(join(folder, SOLUTIONS)))
+      if (await isUsedIn(join(folder, SOLUTIONS, file), name)) await rm(join(folder, SOLUTIONS, file))
     for (const tutorial of tutorials())
       if (await isUsedIn(join(folder, codeFile(tutorial)), name)) await removeCode(join(folder, pageFile(tutorial)))
     // CONTRIBUTING.md names it.
@@ -80,6 +82,9 @@ export async function removePlugin(name: string): Promise<Copy> {
 
 /** The demo may show any plugin: without one of them there is no demo. */
 const DEMO = 'docs/examples/demo.ts'
+
+/** Each uses what its task needs, also a plugin. */
+const SOLUTIONS = 'test/labs/agent-tasks/solutions'
 
 /** Removes the code of a tutorial, from which `write-derived.ts` makes its file. */
 async function removeCode(page: string): Promise<void> {

@@ -65,6 +65,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/hostile/leaks/sends.test.ts',
     'test/hostile/leaks/sql.test.ts',
   ],
+  'a mail server for each of twenty tasks': ['test/labs/agent-tasks/agent-tasks.test.ts'],
   'every framework': [
     'test/adapters/hosts/fastify.test.ts',
     'test/adapters/hosts/h3.test.ts',
