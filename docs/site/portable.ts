@@ -20,7 +20,7 @@ export const CHAPTERS = ['start', 'notifications', 'agents', 'production', 'refe
 const NOT_SHIPPED = /^docs\/(?:decisions|figures|site)\/|^docs\/(?:architecture|storage)\.md$/
 
 /** The place of a page in the package, below `dist/docs`. */
-export const inPackage: Placed = (path) => {
+const inPackage: Placed = (path) => {
   if (path === 'README.md') return 'quick-start.md'
   return /^docs\/.+\.md$/.test(path) && !NOT_SHIPPED.test(path) ? path.replace('docs/', '') : undefined
 }
@@ -57,17 +57,21 @@ export function portable(path: string, placed: Placed): string {
   const isGone = (link: string): boolean =>
     !/^(?:[a-z]+:|#)/.test(link) && placed(posix.join(posix.dirname(path), link.replace(/#.*/, ''))) === undefined
   return outsideCode(bodyOf(path), (prose) =>
-    prose
-      .replaceAll(/ \(\[[^\]]*\]\(([^)\s]+)\)\)/g, (whole, link) => (isGone(link) ? '' : whole))
-      .replaceAll(/^Next: .+$/gm, (line) =>
-        line
-          .replaceAll(/\[[^\]]*\]\(([^)\s]+)\)(?:, |(?=\.))/g, (whole, link) => (isGone(link) ? '' : whole))
-          .replace(/, \.$/, '.'),
-      )
+    withoutAsides(prose, isGone)
       .replaceAll(/<picture>.*?<img alt="([^"]*)".*?<\/picture>/gs, '*$1*')
       .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, '*$1*')
       .replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)\)/g, relink),
   )
+}
+
+/** Text without links that say nothing as text alone: in parentheses of their own, and in lists of what to read next. */
+function withoutAsides(prose: string, isGone: (link: string) => boolean): string {
+  const keep = (whole: string, link: string): string => (isGone(link) ? '' : whole)
+  return prose
+    .replaceAll(/ \(\[[^\]]*\]\(([^)\s]+)\)\)/g, keep)
+    .replaceAll(/^Next: .+$/gm, (line) =>
+      line.replaceAll(/\[[^\]]*\]\(([^)\s]+)\)(?:, |(?=\.))/g, keep).replace(/, \.$/, '.'),
+    )
 }
 
 /** The list of pages by https://llmstxt.org: a title, a summary, and each guide with a sentence about it. */
