@@ -68,7 +68,7 @@ export function portable(path: string, placed: Placed): string {
 function withoutAsides(prose: string, isGone: (link: string) => boolean): string {
   const keep = (whole: string, link: string): string => (isGone(link) ? '' : whole)
   return prose
-    .replaceAll(/ \(\[[^\]]*\]\(([^)\s]+)\)\)/g, keep)
+    .replaceAll(/\s\(\[[^\]]*\]\(([^)\s]+)\)\)/g, keep)
     .replaceAll(/^Next: .+$/gm, (line) =>
       line.replaceAll(/\[[^\]]*\]\(([^)\s]+)\)(?:, |(?=\.))/g, keep).replace(/, \.$/, '.'),
     )
