@@ -9,6 +9,8 @@ import { type WebhookOptions, webhook, webhookPublicKey } from 'sallyport/channe
 import { memoryStore } from 'sallyport/storage/memory'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it } from 'vitest'
+import { MAIL_FIELDS } from '../../src/channels/mail-fields.ts'
+import { refusedField } from '../../src/channels/refused.ts'
 import { MESSAGE_RETRIES } from '../../src/core/delivery/retry-schedule.ts'
 import { NEXT_SECRET, recordingPeer, SECRET, sendTo } from '../channels/events.ts'
 import { listen } from '../channels/peers.ts'
@@ -42,6 +44,8 @@ async function moduleOf(file: string, text: string): Promise<Receivers> {
 }
 
 const find = membersIn(new Map([...entries()].filter(([entry]) => entry.startsWith('sallyport/channels/'))))
+
+const CODES = /(?:\bcode: |\brefused\(|\bfault\([^']*)'([a-z_]+)'/g
 
 interface Documented {
   readonly page: string
@@ -98,7 +102,7 @@ describe.each(WITH_OPTIONS)('the page of $page', ({ page, channel, types, source
 
   it('The page names every code of its source', () => {
     const source = sources.map((file) => read(`src/channels/${file}`)).join('\n')
-    const codes = [...source.matchAll(/(?:\bcode: |\brefused\(|\bfault\([^']*)'([a-z_]+)'/g)].map(([, code]) => code)
+    const codes = [...source.matchAll(CODES)].map(([, code]) => code)
     expect(codes).not.toEqual([])
     expect([...new Set(codes)].filter((code) => !read(path).includes(`\`${code}\``))).toEqual([])
   })
@@ -107,6 +111,19 @@ describe.each(WITH_OPTIONS)('the page of $page', ({ page, channel, types, source
     const fields = namesIn(path, 'field of an event').concat(namesIn(path, 'field'))
     const [, known] = `${channel.checkFields?.([...fields, 'zzzzzz'])}`.split('; the fields are: ')
     expect([...fields].sort()).toEqual(known?.split(', ').sort() ?? [])
+  })
+})
+
+describe('the codes of attempts', () => {
+  const table = read('docs/delivery.md').split('### Codes of attempts\n')[1]?.split('\n#')[0] ?? ''
+
+  it('The table has every code of every channel', () => {
+    const files = readdirSync(new URL('src/channels/', ROOT))
+    const source = files.map((file) => read(`src/channels/${file}`)).join('\n')
+    const codes = [...source.matchAll(CODES)].map(([, code]) => code)
+    const ofFields = MAIL_FIELDS.map((field) => refusedField(field)).map((end) => 'code' in end && end.code)
+    expect(codes.length).toBeGreaterThan(20)
+    expect([...new Set([...codes, ...ofFields])].filter((code) => !table.includes(`\`${code}\``))).toEqual([])
   })
 })
 
