@@ -22,7 +22,7 @@ describe('the threat model', () => {
       .split(/^### /m)
       .filter((section) => section.includes('held by') || section.startsWith('Who reads'))
     expect(sections.length).toBe(8)
-    expect(sections.filter((section) => !section.includes('**Stays**'))).toEqual([])
+    expect(sections.filter((section) => !section.includes('**What remains possible**'))).toEqual([])
   })
 
   it('The threat model has at most 170 lines', () => {
