@@ -40,11 +40,30 @@ describe('the guides to monitoring and to the SQL store', () => {
     expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(there), migrations: [] })
   })
 
+  it('docs/storage-sql.md lists every kind of records of plugins', () => {
+    const documented = cells(tables, 'kind').flatMap(([kind]) => codes(kind))
+    expect([...documented].sort()).toEqual(storedKinds().sort())
+  })
+
   it('docs/monitoring.md lists exactly the logged events', () => {
     const documented = cells(page, 'event').flatMap(([event]) => codes(event))
     expect([...documented].sort()).toEqual([...loggedEvents()].sort())
   })
 })
+
+/** Kinds from the source: constants, and names of records to which the name of the plugin is prefixed. */
+function storedKinds(): string[] {
+  const files = readdirSync(new URL('src/plugins/', root), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.includes('/') && name.endsWith('.ts'),
+  )
+  const kinds = files.flatMap((file) => {
+    const source = readFileSync(new URL(`src/plugins/${file}`, root), 'utf8')
+    const [plugin] = file.split('/')
+    const named = [...source.matchAll(/recordsOf<\w+>\(core, '([a-z_]+)'/g)].map(([, name]) => `${plugin}.${name}`)
+    return [...named, ...[...source.matchAll(/KIND = '([a-z_.]+)'/g)].map(([, kind = '']) => kind)]
+  })
+  return [...new Set(kinds)]
+}
 
 /** Event names from the source; the events of ended attempts are composed there. */
 function loggedEvents(): ReadonlySet<string> {
