@@ -36,7 +36,7 @@ export const IN_TABLES: Readonly<Record<string, Proof>> = {
     expect(publicNames()).not.toMatch(/\b(?:push|fcm|apns|chat|slack|teams|discord|telegram|whatsapp)\b/i),
   'inbox: no': () => expect(publicNames()).not.toMatch(/inbox/i),
   'workflow editor: no': () => expect(publicNames()).not.toMatch(/editor|workflow/i),
-  'many recipients: one a call': async () => {
+  'many recipients: one per call': async () => {
     const answer = await host().post('outbound/dispatch', { ...EVENT, recipient: ['u1', 'u2'] })
     expect(answer.status).toBe(422)
     expect(publicNames()).not.toMatch(/topic|audience|broadcast/i)

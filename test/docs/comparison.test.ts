@@ -16,8 +16,9 @@ const IN_SENTENCES: Readonly<Record<string, Proof>> = {
     expect(publicNames()).not.toMatch(/editor|translat/i),
   'Traces of model calls, prompts, outputs, evaluations': () => expect(publicNames()).not.toMatch(/evaluation|prompt/i),
   'It [sends](opentelemetry.md) spans.': () => expect(otelRunExporter).toBeTypeOf('function'),
-  'Alerts on rates: [metrics](metrics.md) feed yours.': () => expect(otelMetrics).toBeTypeOf('function'),
-  'Ours reports what it stopped.': async () => {
+  'Alerts on rates: export [metrics](metrics.md) to your alerting system.': () =>
+    expect(otelMetrics).toBeTypeOf('function'),
+  "Sallyport's `cancel` names the deliveries that it stopped.": async () => {
     const { sallyport } = host()
     const { body } = await sallyport.dispatch(EVENT)
     const { dispatchId } = body as { readonly dispatchId: string }
