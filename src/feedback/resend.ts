@@ -71,8 +71,6 @@ export function resend(options: ResendOptions): FeedbackSource {
   }
 }
 
-/** A webhook tells one event. */
-
 interface SignedHead {
   readonly id: string
   /** The text before the body that the signature covers. */
