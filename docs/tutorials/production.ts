@@ -29,14 +29,14 @@ const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
 const store = sqlStore({ db, dialect: 'postgresql', notify: 'sallyport_due' })
 
 const ALERTS = new Set([
-  ...[
-    'worker.missing',
-    'delivery.settle_failed',
-    'channel.threw',
-    'dispatch.refused',
-    'event.failed',
-  ],
-  ...['delivery.render_failed', 'run_event.failed', 'run_event.refused'],
+  'worker.missing',
+  'delivery.settle_failed',
+  'channel.threw',
+  'dispatch.refused',
+  'event.failed',
+  'delivery.render_failed',
+  'run_event.failed',
+  'run_event.refused',
 ])
 const logger: Logger = {
   log(level, event, fields) {
