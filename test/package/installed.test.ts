@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageDocs } from '../../docs/site/portable.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
 import { HANG_MS } from '../support/unhurried.ts'
@@ -19,9 +20,10 @@ beforeAll(async () => {
 afterAll(() => built?.remove())
 
 describe('the tarball', () => {
-  it('The tarball contains the build, the README, the licence and nothing else', () => {
+  it('The tarball contains the build, the guides, the README, the licence and nothing else', () => {
+    const guides = [...packageDocs().keys()].map((name) => `dist/docs/${name}`)
     const rest = built.files.filter((file) => !/^dist\/.+\.(?:js|d\.ts)$/.test(file))
-    expect(rest.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+    expect(rest.sort()).toEqual(['LICENSE', 'README.md', 'package.json', ...guides].sort())
   })
 
   it('The tarball contains every exported file', () => {
