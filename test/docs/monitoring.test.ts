@@ -42,7 +42,8 @@ describe('the guides to monitoring and to the SQL store', () => {
 
   it('docs/storage-sql.md lists every kind of records of plugins', () => {
     const documented = cells(tables, 'kind').flatMap(([kind]) => codes(kind))
-    expect([...documented].sort()).toEqual(storedKinds().sort())
+    expect(storedKinds().length).toBeGreaterThan(0)
+    expect(documented).toEqual(expect.arrayContaining(storedKinds()))
   })
 
   it('docs/monitoring.md lists exactly the logged events', () => {
