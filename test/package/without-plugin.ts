@@ -67,6 +67,7 @@ export async function removePlugin(name: string): Promise<Copy> {
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
     await removeNames(join(folder, 'docs/security.md'), `test/plugins/${name}/[^\`]+`, 'test/')
+    await removeNames(join(folder, 'docs/approvals.md'), `${TOGETHER}/[^\`]+`, 'test/')
     await removeNames(join(folder, '.github/CONTRIBUTING.md'), `src/plugins/${name}/[^\`]+`, 'src/')
     const others = await loggedIn(join(folder, 'src'))
     const gone = logged.filter((event) => !others.includes(event))
