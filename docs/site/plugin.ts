@@ -12,6 +12,7 @@ import {
   StructureRouter,
 } from 'typedoc'
 import { llmsText, type Placed, portable } from './portable.ts'
+import { headingsOf } from './prose.ts'
 import { SEARCH_WORDS } from './search-words.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -23,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export function load(app: Application): void {
   app.renderer.defineRouter('docs', DocsRouter)
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, page: DocumentReflection) => {
-    if (page.parent?.name === 'Decisions') page.name = headingsOf(page)[0] ?? page.name
+    if (page.parent?.name === 'Decisions') page.name = headingsOf(textOf(page))[0] ?? page.name
     page.relevanceBoost = boostOf(pathOf(page, page.project))
   })
   app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (index) => {
@@ -33,7 +34,7 @@ export function load(app: Application): void {
       const path = pathOf(result, result.project)
       index.searchFields[at] = {
         words: SEARCH_WORDS[path] ?? '',
-        headings: headingsOf(result).join('\n'),
+        headings: headingsOf(textOf(result)).join('\n'),
         document: withoutPaths(textOf(result)),
       }
     }
@@ -98,10 +99,4 @@ function withoutPaths(text: string): string {
     .replaceAll(/\]\([^)\s]*\)/g, ']')
     .replaceAll(/^\[[^\]]+\]: \S+$/gm, '')
     .replaceAll(/`(?:src|test)\/[^`]*`/g, '')
-}
-
-/** The headings of a page, without those within code. */
-function headingsOf(page: DocumentReflection): readonly string[] {
-  const prose = textOf(page).replaceAll(/^```.*?^```$/gms, '')
-  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.replaceAll('`', ''))
 }

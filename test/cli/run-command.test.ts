@@ -8,9 +8,9 @@ import Database from 'libsql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { sessionTokens } from '../../src/auth/session-tokens.ts'
-import { runCommand } from '../../src/cli/run-command.ts'
 import type { Sallyport } from '../../src/compose/create-sallyport.ts'
 import { findRecords, putRecords } from '../support/records.ts'
+import { type Ran, type RunMore, runIn } from './run-in.ts'
 import { sallyport as hostOf } from './sallyport.ts'
 
 const MODULE = fileURLToPath(new URL('sallyport.ts', import.meta.url))
@@ -30,30 +30,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-async function ran(
-  args: readonly string[],
-  more: { readonly isInteractive?: boolean; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<Ran> {
-  let out = ''
-  let err = ''
-  const code = await runCommand(args, {
-    env: more.env ?? { SALLYPORT_MODULE: MODULE },
-    cwd: folder,
-    isInteractive: more.isInteractive ?? false,
-    out: (text) => {
-      out += text
-    },
-    err: (text) => {
-      err += text
-    },
-  })
-  return { code, out, err }
+/** Runs a command line in the folder of the test. */
+function ran(args: readonly string[], more: RunMore = {}): Promise<Ran> {
+  return runIn(folder, args, { env: { SALLYPORT_MODULE: MODULE }, ...more })
 }
 
 async function keepRecord({ store }: Pick<Sallyport, 'store'>, kind: string): Promise<void> {

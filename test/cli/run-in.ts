@@ -6,11 +6,18 @@ export interface Ran {
   readonly err: string
 }
 
-/** Runs a command line in a folder, without a terminal or environment. */
-export async function runIn(cwd: string, args: readonly string[]): Promise<Ran> {
+export interface RunMore {
+  /** Default: `false`. */
+  readonly isInteractive?: boolean
+  /** Default: no variable. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs a command line in a folder, and keeps what it prints. */
+export async function runIn(cwd: string, args: readonly string[], more: RunMore = {}): Promise<Ran> {
   const printed = { out: '', err: '' }
   const code = await runCommand(args, {
-    ...{ env: {}, cwd, isInteractive: false },
+    ...{ env: {}, cwd, isInteractive: false, ...more },
     out(text) {
       printed.out += text
     },

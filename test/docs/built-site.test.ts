@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAPTERS, readChapter } from '../../docs/site/portable.ts'
+import { proseOf } from '../../docs/site/prose.ts'
 import { SEARCH_WORDS } from '../../docs/site/search-words.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { ROOT } from '../support/entries.ts'
@@ -39,10 +40,6 @@ function headingsOf(page: string): readonly string[] {
 
 function markdownOf(page: string): string {
   return page.replace(/html$/, 'md')
-}
-
-function proseOf(markdown: string): string {
-  return markdown.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`(?!\])/g, '')
 }
 
 describe('the built site', () => {
@@ -164,6 +161,28 @@ withBrowser('the built site, in Chromium', () => {
       const sources = (path: string): number => read(path).split('class="mermaid"').length - 1
       expect(diagrams.filter((path) => shown[path]?.diagrams !== sources(path))).toEqual([])
       expect(Object.values(shown).flatMap(({ foreign }) => foreign)).toEqual([])
+    },
+    HANG_MS,
+  )
+
+  it(
+    'Pictures have the theme that the reader chose',
+    async () => {
+      const shown = await inBrowser(
+        site,
+        `const { document: page } = await show('index.html')
+        const shown = {}
+        for (const theme of ['dark', 'light']) {
+          page.documentElement.dataset.theme = theme
+          const picture = page.querySelector('img[src*="dispatch"]')
+          shown[theme] = await until(() => picture.currentSrc.includes('dark') === (theme === 'dark') && picture.currentSrc)
+        }
+        await report(shown)`,
+      )
+      expect(shown).toEqual({
+        dark: expect.stringMatching(/dispatch-dark[\w-]*\.png$/),
+        light: expect.stringMatching(/dispatch[\w-]*\.png$/),
+      })
     },
     HANG_MS,
   )

@@ -1,6 +1,6 @@
 import { CODE_TEXTS, ISSUE_TEXTS } from '../../src/code-texts.ts'
 import { type IssueCode, type ProblemCode, statusOf } from '../../src/errors.ts'
-import { wrapped } from './wrapped.ts'
+import { wrapped } from '../support/wrapped.ts'
 
 /** The page `docs/errors.md` with the texts of `src/code-texts.ts`: the first paragraph of each section, with the status, and the meanings of the table. */
 export function withCodeTexts(page: string): string {

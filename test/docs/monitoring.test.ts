@@ -6,22 +6,16 @@ import { sqlStore } from '../../src/storage/sql/index.ts'
 import type { Table } from '../../src/storage/sql/tables/tables.ts'
 import { TABLES } from '../../src/storage/sql/tables/tables.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
+import { tablesOf } from './page-tables.ts'
 
 const root = new URL('../../', import.meta.url)
-const read = (page: string): string => readFileSync(new URL(page, root), 'utf8')
-const tables = read('docs/storage-sql.md')
-const page = read('docs/monitoring.md')
+const SQL_STORE = 'docs/storage-sql.md'
+const MONITORING = 'docs/monitoring.md'
+const page = readFileSync(new URL(MONITORING, root), 'utf8')
 
-/** The cells of all tables of a page whose first column has this head. */
-function cells(page: string, head: string): readonly (readonly string[])[] {
-  const tables = page.split('\n\n').filter((block) => block.startsWith(`| ${head} |`))
-  const rows = tables.flatMap((table) => table.split('\n').slice(2))
-  return rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  )
+/** The rows of all tables of a page whose first column has this head. */
+function rowsOf(page: string, head: string): readonly (readonly string[])[] {
+  return tablesOf(page, head).flatMap(({ rows }) => rows)
 }
 
 function codes(text = ''): readonly string[] {
@@ -30,7 +24,7 @@ function codes(text = ''): readonly string[] {
 
 describe('the guides to monitoring and to the SQL store', () => {
   it('docs/storage-sql.md lists every table with every index', () => {
-    const documented = cells(tables, 'table').flatMap(([tables = '', indexes]) =>
+    const documented = rowsOf(SQL_STORE, 'table').flatMap(([tables = '', indexes]) =>
       codes(tables.replaceAll(/\(.*?\)/g, '')).map((table) => [table, [...codes(indexes)].sort()]),
     )
     const there = Object.entries<Table>(TABLES).map(([name, { indexes }]) => [
@@ -41,13 +35,13 @@ describe('the guides to monitoring and to the SQL store', () => {
   })
 
   it('docs/storage-sql.md lists every kind of records of plugins', () => {
-    const documented = cells(tables, 'kind').flatMap(([kind]) => codes(kind))
+    const documented = rowsOf(SQL_STORE, 'kind').flatMap(([kind]) => codes(kind))
     expect(storedKinds().length).toBeGreaterThan(0)
     expect(documented).toEqual(expect.arrayContaining(storedKinds()))
   })
 
   it('docs/monitoring.md lists exactly the logged events', () => {
-    const documented = cells(page, 'event').flatMap(([event]) => codes(event))
+    const documented = rowsOf(MONITORING, 'event').flatMap(([event]) => codes(event))
     expect([...documented].sort()).toEqual([...loggedEvents()].sort())
   })
 })

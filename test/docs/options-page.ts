@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { entries, ROOT, readJson } from '../support/entries.ts'
-import { wrapped } from './wrapped.ts'
+import { type CompiledEntries, compileEntries, exportsOf } from '../support/compiled-entries.ts'
+import { wrapped } from '../support/wrapped.ts'
 
 const HEAD = `# Options
 
@@ -17,29 +16,21 @@ const OMITTED = 'RunsOnlyOptions'
 
 /** The text of `docs/options.md`, from the doc comments of the interfaces whose names end with `Options` or `Definition`. */
 export function optionsPage(): string {
-  const { program, files } = compiled()
-  const checker = program.getTypeChecker()
+  const compiled = compileEntries()
+  const { files, checker } = compiled
   const seen = new Set<ts.Symbol>()
   const sections = [...files].flatMap(([entry, file]) => {
-    const types = optionTypes(checker, program.getSourceFile(file)).filter((type) => !seen.has(type))
+    const types = optionTypes(compiled, file).filter((type) => !seen.has(type))
     for (const type of types) seen.add(type)
     return types.length === 0 ? [] : [`## ${entry}`, ...types.map((type) => optionsOf(checker, type))]
   })
   return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`
 }
 
-function compiled(): { readonly program: ts.Program; readonly files: ReadonlyMap<string, string> } {
-  const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
-  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
-  return { program: ts.createProgram([...files.values()], options), files }
-}
-
 /** The exported types of options of an entry, by name. */
-function optionTypes(checker: ts.TypeChecker, file: ts.SourceFile | undefined): readonly ts.Symbol[] {
-  const module = file && checker.getSymbolAtLocation(file)
-  return (module ? checker.getExportsOfModule(module) : [])
+function optionTypes(compiled: CompiledEntries, file: string): readonly ts.Symbol[] {
+  return [...exportsOf(compiled, file).values()]
     .filter(({ name }) => /(?:Options|Definition)$/.test(name) && name !== OMITTED)
-    .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
     .filter(({ flags }) => flags & ts.SymbolFlags.Interface)
     .sort((a, b) => positionOf(a) - positionOf(b) || a.name.localeCompare(b.name))
 }

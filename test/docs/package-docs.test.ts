@@ -2,16 +2,12 @@ import { posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { CHAPTERS, packageDocs, readChapter } from '../../docs/site/portable.ts'
+import { proseOf } from '../../docs/site/prose.ts'
 import { SUMMARIES } from '../../docs/site/summaries.ts'
 import { PROBLEM_CODES, SallyportError } from '../../src/errors.ts'
 
 const docs = packageDocs()
 const PAGES = [...docs].filter(([name]) => name.endsWith('.md'))
-
-/** Text outside code. */
-function proseOf(text: string): string {
-  return text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`(?!\])/g, '')
-}
 
 describe('the docs in the package', () => {
   it('The package has the guides, and neither decisions nor raw figures', () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { withoutBlocks } from '../../docs/site/prose.ts'
 import { ROOT } from '../support/entries.ts'
 
 /** A table of a page, with the texts of its cells as they are written. */
@@ -13,7 +14,7 @@ interface PageTable {
  * @param page Its path from the root.
  */
 export function tablesOf(page: string, title: string): readonly PageTable[] {
-  const prose = readFileSync(new URL(page, ROOT), 'utf8').replaceAll(/^```.*?^```$/gms, '')
+  const prose = withoutBlocks(readFileSync(new URL(page, ROOT), 'utf8'))
   const tables = [...prose.matchAll(/(?:^\|.*\|\n)+/gm)].map(([lines]) => tableOf(lines.trimEnd().split('\n')))
   return tables.filter(({ head }) => head[0] === title)
 }

@@ -12,7 +12,7 @@ function question(asks: string, search: string, page: string, heading: string): 
   return { asks, search, page, heading }
 }
 
-/** Twelve questions of a newcomer who evaluated the package, and twelve more. They were written before the pages. */
+/** Twelve questions of a newcomer who evaluated the package, and twelve more. */
 export const QUESTIONS: readonly Question[] = [
   question('How do I dispatch in the transaction of my order?', 'outbox', 'operating', 'Outbox'),
   question('How do I use quiet hours, digests and fallbacks?', 'digest', 'delivery', 'When it is sent'),
@@ -37,5 +37,5 @@ export const QUESTIONS: readonly Question[] = [
   question("How do I erase a person's data?", 'gdpr', 'erasure', 'Erasure'),
   question('How do I alert with Prometheus?', 'prometheus', 'metrics', 'OpenTelemetry'),
   question('Where do all options stand?', 'options', 'options', 'SallyportOptions'),
-  question('How does it compare with Novu?', 'compare novu', 'comparison', 'Choose'),
+  question('How does it compare with Novu?', 'novu', 'comparison', 'Choose'),
 ]

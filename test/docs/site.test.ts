@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { drawings } from '../../docs/pictures/drawings.ts'
+import { CHAPTERS, readChapter } from '../../docs/site/portable.ts'
+import { headingsOf, proseOf, withoutBlocks } from '../../docs/site/prose.ts'
 import { ROOT, readJson } from '../support/entries.ts'
 
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
@@ -10,32 +12,20 @@ const guides = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 
   .filter((path) => path.endsWith('.md') && !path.startsWith('api/'))
   .map((path) => `docs/${path}`)
 const LANDING = 'docs/site/landing.md'
-const chapters = guides.filter((path) => path.startsWith('docs/site/') && path !== LANDING)
+const chapters = CHAPTERS.map((name) => `docs/site/${name}.md`)
 const pages = guides.filter((path) => !path.startsWith('docs/site/'))
 const decisions = pages.filter((path) => /^docs\/decisions\/\d/.test(path)).sort()
 
-/** The pages of a chapter from its front matter, with or without titles. */
-function childrenOf(chapter: string): readonly string[] {
-  const [, front = ''] = read(chapter).split('---\n')
-  return [...front.matchAll(/^ {2}(?:- |.+: )(\.\.\/\S+)$/gm)].map(([, path = '']) =>
-    posix.join(posix.dirname(chapter), path),
-  )
-}
-
 /** Relative links outside code. */
 function linksOf(page: string): readonly string[] {
-  const prose = read(page)
-    .replaceAll(/^```.*?^```$/gms, '')
-    .replaceAll(/`[^`\n]*`(?!\])/g, '')
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+  return [...proseOf(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
 }
 
 /** Anchors of the headings, as GitHub names them. */
 function anchorsOf(page: string): readonly string[] {
-  const headings = read(page)
-    .replaceAll(/^```.*?^```$/gms, '')
-    .matchAll(/^#+ (.+)$/gm)
-  return [...headings].map(([, heading = '']) =>
+  return headingsOf(read(page)).map((heading) =>
     heading
       .toLowerCase()
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -53,12 +43,15 @@ function isBroken(page: string, link: string): boolean {
 
 describe('the site', () => {
   it('The site has the README and every guide in exactly one chapter', () => {
-    expect(chapters.flatMap(childrenOf).sort()).toEqual(['README.md', ...pages].sort())
+    expect(CHAPTERS.flatMap((name) => readChapter(name).pages.map(([, page]) => page)).sort()).toEqual(
+      ['README.md', ...pages].sort(),
+    )
   })
 
   it('The site shows every chapter and begins with the landing page', () => {
     const { projectDocuments, readme } = readJson('docs/typedoc.json')
-    expect(projectDocuments.map((path: string) => `docs/${path}`).sort()).toEqual([...chapters].sort())
+    expect(projectDocuments.map((path: string) => `docs/${path}`)).toEqual(chapters)
+    expect(guides.filter((path) => path.startsWith('docs/site/')).sort()).toEqual([LANDING, ...chapters].sort())
     expect(`docs/${readme}`).toBe(LANDING)
   })
 
@@ -136,8 +129,7 @@ describe('a line', () => {
   it.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ...guides])(
     'A line has at most 140 characters, outside code and targets of links: %s',
     (page) => {
-      const prose = read(page)
-        .replaceAll(/^```.*?^```$/gms, '')
+      const prose = withoutBlocks(read(page))
         .replaceAll(/^\[[^\]]+\]: \S+$/gm, '')
         .replaceAll(/^## `.+`$/gm, '')
         .replaceAll(/^ *<.*>$|^!\[.*\]\(.*\)$/gm, '')

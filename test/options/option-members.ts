@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { ROOT, readJson } from '../support/entries.ts'
+import { type CompiledEntries, compileEntries, exportsOf } from '../support/compiled-entries.ts'
 
 /** A member of an options type. */
 export interface OptionMember {
@@ -23,28 +22,14 @@ export type FindMembers = (call: string, path: string) => ReadonlyMap<string, Op
 
 /** Finds types of these entries, which are compiled when the first one is asked for. */
 export function membersIn(of: ReadonlyMap<string, string>): FindMembers {
-  let compiled: Compiled | undefined
+  let compiled: CompiledEntries | undefined
   return (call, path) => {
-    compiled ??= compile(of)
+    compiled ??= compileEntries(of)
     return membersOf(compiled, call, path)
   }
 }
 
-interface Compiled {
-  /** The files of the entries. */
-  readonly files: ReadonlyMap<string, string>
-  readonly program: ts.Program
-  readonly checker: ts.TypeChecker
-}
-
-function compile(of: ReadonlyMap<string, string>): Compiled {
-  const files = new Map([...of].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
-  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
-  const program = ts.createProgram([...files.values()], options)
-  return { files, program, checker: program.getTypeChecker() }
-}
-
-function membersOf(compiled: Compiled, call: string, path: string): ReadonlyMap<string, OptionMember> {
+function membersOf(compiled: CompiledEntries, call: string, path: string): ReadonlyMap<string, OptionMember> {
   const { checker } = compiled
   const [entry = '', name = ''] = path.includes('#') ? path.split('#') : [call.split(' ')[0], path]
   const [whole = '', picked] = name.split('|')
@@ -81,13 +66,11 @@ function typeKind(checker: ts.TypeChecker, type: ts.Type): string | undefined {
   return type.getCallSignatures().length > 0 ? 'function' : 'object'
 }
 
-function declaredType({ files, program, checker }: Compiled, entry: string, name: string): ts.Type {
+function declaredType(compiled: CompiledEntries, entry: string, name: string): ts.Type {
+  const { files, checker } = compiled
   for (const each of new Set([entry, ...files.keys()])) {
-    const source = program.getSourceFile(files.get(each) ?? '')
-    const module = source && checker.getSymbolAtLocation(source)
-    const found = module && checker.getExportsOfModule(module).find((symbol) => symbol.name === name)
-    if (!found) continue
-    return checker.getDeclaredTypeOfSymbol(found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found)
+    const found = exportsOf(compiled, files.get(each) ?? '').get(name)
+    if (found) return checker.getDeclaredTypeOfSymbol(found)
   }
   throw new Error(`no entry has a type ${name}`)
 }

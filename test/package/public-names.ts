@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { entries, ROOT, readJson } from '../support/entries.ts'
+import { type CompiledEntries, compileEntries, exportsOf } from '../support/compiled-entries.ts'
 
 /** Exports of an entry. */
 export interface PublicNames {
@@ -29,19 +28,14 @@ export function publicNamesText(): string {
 }
 
 function compiledNames(): ReadonlyMap<string, PublicNames> {
-  const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
-  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
-  const program = ts.createProgram([...files.values()], options)
-  const checker = program.getTypeChecker()
-  return new Map([...files].map(([entry, file]) => [entry, namesOf(checker, program.getSourceFile(file))]))
+  const compiled = compileEntries()
+  return new Map([...compiled.files].map(([entry, file]) => [entry, namesOf(compiled, file)]))
 }
 
-function namesOf(checker: ts.TypeChecker, file: ts.SourceFile | undefined): PublicNames {
-  const module = file && checker.getSymbolAtLocation(file)
-  const exported = (module ? checker.getExportsOfModule(module) : []).map((symbol) => {
-    const origin = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-    const documented = origin.getDocumentationComment(checker).length > 0
-    return { name: symbol.name, isValue: (origin.flags & ts.SymbolFlags.Value) !== 0, documented }
+function namesOf(compiled: CompiledEntries, file: string): PublicNames {
+  const exported = [...exportsOf(compiled, file)].map(([name, origin]) => {
+    const documented = origin.getDocumentationComment(compiled.checker).length > 0
+    return { name, isValue: (origin.flags & ts.SymbolFlags.Value) !== 0, documented }
   })
   const named = (which: (found: (typeof exported)[number]) => boolean): string[] =>
     exported.flatMap((found) => (which(found) ? found.name : [])).sort()

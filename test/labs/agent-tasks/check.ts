@@ -6,6 +6,7 @@
  *    `rate-limiter-flexible`, `hono` and `tsx`.
  * 2. To measure the package without its docs, delete `node_modules/sallyport/dist/docs` in the project. Otherwise leave it.
  * 3. `npm run --silent agent-tasks -- --print > FOLDER/TASKS.md` writes the tasks. Give the folder to an agent, and nothing else.
+ *    To limit what the agent reads, copy `look.mjs` into the folder, and let it read the package by that program alone.
  * 4. `npm run agent-tasks -- FOLDER` checks `FOLDER/<name>.ts` of each task, in a process of its own that uses the project's packages.
  *
  * The exit code is 1 unless all tasks are solved.

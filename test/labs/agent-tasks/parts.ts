@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -59,8 +59,10 @@ export interface Parts {
   secret(): Promise<string>
   /** @param start An RFC 3339 time. */
   time(start: string): Time
-  /** Resolves when the condition holds, or rejects after five seconds. */
+  /** Resolves when the condition holds, looking again after each mail, request and `changed()`, or rejects after five seconds. */
   until(about: string, holds: () => boolean): Promise<void>
+  /** Says that something else happened for which `until` may wait. */
+  changed(): void
   /** Posts JSON with a bearer token. */
   post(url: string, token: string, body: object): Promise<Response>
   /** Runs at the end of the check, as all parts close. */
@@ -71,6 +73,8 @@ export interface Parts {
 /** Opens parts; `close` ends all of them. */
 export function createParts(): Parts {
   const closes: (() => unknown)[] = []
+  const changes = new EventEmitter()
+  const changed = (): void => void changes.emit('change')
 
   async function listen(server: NetServer): Promise<number> {
     server.listen(0, '127.0.0.1')
@@ -107,6 +111,7 @@ export function createParts(): Parts {
             text: decode(raw.slice(raw.indexOf('\r\n\r\n'))),
           })
           done()
+          changed()
         },
       })
       server.on('error', () => {})
@@ -119,6 +124,7 @@ export function createParts(): Parts {
         const { method = '', url = '', headers } = request
         const taken = { method, path: url, headers, body: await text(request) }
         requests.push(taken)
+        changed()
         const { status, body } = await answer(taken)
         response.writeHead(status, { 'content-type': 'application/json' }).end(body)
       })
@@ -148,12 +154,13 @@ export function createParts(): Parts {
       }
     },
     async until(about, holds) {
-      const end = Date.now() + 5_000
-      while (!holds()) {
-        if (Date.now() > end) throw new Error(`not within 5 seconds: ${about}`)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      const signal = AbortSignal.timeout(5_000)
+      while (!holds())
+        await once(changes, 'change', { signal }).catch((cause: unknown) => {
+          throw new Error(`not within 5 seconds: ${about}`, { cause })
+        })
     },
+    changed,
     post: (url, token, body) =>
       fetch(url, {
         method: 'POST',

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
+import { wrapped } from '../../support/wrapped.ts'
 import { missed, type Verdict } from './trial.ts'
 
 const FILE = new URL('../../../docs/figures.md', import.meta.url)
@@ -30,24 +31,18 @@ export async function writeBetween([begin, end]: Marks, lines: string): Promise<
   const [before, rest] = text.split(begin)
   const after = rest?.split(end)[1]
   if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
-  await writeFile(FILE, `${before}${begin}\n\n${wrapped(lines)}\n\n${end}${after}`)
+  await writeFile(FILE, `${before}${begin}\n\n${withShortLines(lines)}\n\n${end}${after}`)
 }
 
-/** Breaks long lines of prose between words, not within code. Rows of tables stay. */
-function wrapped(text: string): string {
-  return text.split('\n').flatMap(wrappedLine).join('\n')
-}
-
-function wrappedLine(line: string): readonly string[] {
-  if (line.length <= LONGEST_LINE || line.startsWith('|')) return [line]
-  const indent = line.startsWith('- ') ? '  ' : ''
-  const lines: string[] = []
-  for (const word of line.match(/(?:`[^`]*`|[^\s`])+/g) ?? []) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < LONGEST_LINE) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(last === undefined ? word : indent + word)
-  }
-  return lines
+/** Breaks long lines of prose. Rows of tables stay. */
+function withShortLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const isShort = line.length <= LONGEST_LINE || line.startsWith('|')
+      return isShort ? line : wrapped(line, line.startsWith('- ') ? '  ' : '', LONGEST_LINE)
+    })
+    .join('\n')
 }
 
 /** When, how and where figures were measured, and with which programs. */

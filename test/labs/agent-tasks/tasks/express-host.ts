@@ -19,10 +19,14 @@ The message \`Order <orderId> shipped\` goes to the log channel of the package. 
 Messages go out by themselves, within a few seconds.
 A request without the secret is answered with 401, and data without \`orderId\` with 422.
 `,
-  async ({ start }, { secret, post, until, atEnd }) => {
+  async ({ start }, { secret, post, until, changed, atEnd }) => {
     const printed: string[] = []
+    const print = (text: string): void => {
+      printed.push(text)
+      changed()
+    }
     const token = await secret()
-    const { url, stop } = await start({ secret: token, print: (text) => printed.push(text) })
+    const { url, stop } = await start({ secret: token, print })
     atEnd(stop)
     const dispatch = async (bearer: string, eventData: object) =>
       (
